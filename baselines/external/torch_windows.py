@@ -192,6 +192,15 @@ class Flex:
         count = self.case.sequence_length
         self.mask = module.BlockMask.from_kv_blocks(*lists, BLOCK_SIZE=self.size, mask_mod=visible,
                                                     seq_lengths=(count, count))
+        self.narrow_lists()
+
+    def narrow_lists(self):
+        """To the columns that are in use. PyTorch times tile sizes with made-up lists of the same shape, in which every
+        column counts for every block of queries: all pairs twice, and not the windows."""
+        for name in ("kv", "full_kv"):
+            most = max(int(getattr(self.mask, f"{name}_num_blocks").max()), 1)
+            at = getattr(self.mask, f"{name}_indices")
+            setattr(self.mask, f"{name}_indices", at[..., :most].contiguous())
 
     def moved(self, x):
         """Stored in the order: [batch, heads, slots, head_dim]."""

@@ -6,6 +6,8 @@ integers that broadcast; numbers need no PyTorch.
 import itertools
 import math
 
+MOST_INTERVALS = 128  # of queries, that are looked at to choose boxes
+
 torch = None  # torch_windows.py sets it
 
 
@@ -32,6 +34,18 @@ class Dimension:
 
     def sees_all(self):
         return self.shift and not self.causal and self.dilation == 1 and self.window == self.extent
+
+    def keys(self, query):
+        """The range of keys that sees() is true for. Of numbers only."""
+        d, s, w = self.dilation, self.stride, self.window
+        i, group = divmod(query, d)
+        length = (self.extent - group + d - 1) // d
+        leader = min(i // s * s + (s - 1 if self.causal else s // 2), length - 1)
+        first = max(leader - w + 1, 0) if self.causal else leader - w // 2
+        if self.shift and not self.causal:
+            first = min(max(first, 0), length - w)
+        end = i + 1 if self.causal else min(first + w, length)
+        return range(max(first, 0) * d + group, end * d + group, d)
 
     def sees(self, query, key):
         d, s, w = self.dilation, self.stride, self.window
@@ -125,18 +139,28 @@ class Order:
         return [c * side + i for c, side, i in zip(corner, self.box, inside)]
 
 
+def boxes_of_keys(side, dimension):
+    """How many intervals of `side` keys the queries of one such interval see, on average."""
+    extent = dimension.extent
+    intervals = range(0, extent, side)[::max(extent // side // MOST_INTERVALS, 1)]
+    seen = 0
+    for first in intervals:
+        keys = [dimension.keys(query) for query in range(first, min(first + side, extent))]
+        dense = dimension.dilation <= side  # then every interval between two keys holds a key
+        seen += len(set().union(*(range(k[0] // side, k[-1] // side + 1) if dense else (key // side for key in k)
+                                  for k in keys if k)))
+    return seen / len(intervals)
+
+
 def box_for(windows, volume):
-    """The box with `volume` positions whose queries need the fewest boxes of keys, by an estimate for the inside of the
-    grid; None if no box of powers of two fits."""
+    """The box with `volume` positions whose queries need the fewest boxes of keys; None if no box of powers of two
+    fits."""
     best = None
     powers = [1 << i for i in range(volume.bit_length())]
     for box in itertools.product(powers, repeat=len(windows.grid)):
         if math.prod(box) != volume or any(side > extent for side, extent in zip(box, windows.grid)):
             continue
-        needed = 1.0
-        for side, dimension in zip(box, windows.dimensions):
-            reach = min(dimension.window * dimension.dilation + 2 * side - 2, dimension.extent)
-            needed *= reach / side
+        needed = math.prod(map(boxes_of_keys, box, windows.dimensions))
         best = min(best or (math.inf, ()), (needed, box))
     return list(best[1]) if best else None
 

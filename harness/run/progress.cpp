@@ -61,6 +61,7 @@ void Progress::comparison(const std::string& case_id) {
   spent_s_ = {};
   rounds_ = 0;
   spent_until_s_ = 0;
+  at_work_.clear();
   phase_ = Phase::prepare;
   current_s_ = current_ > 0 ? pace_.seconds(steps_[current_ - 1]) : 0;
   later_s_ -= current_s_;
@@ -83,11 +84,25 @@ void Progress::event(const TaskEvent& event) {
   spend();
   phase_ = event.phase;
   if (event.phase == Phase::time) rounds_ = std::max(rounds_, event.round + 1);
+  std::string at(to_string(event.phase));
+  if (!event.variant_id.empty()) at += " " + event.variant_id;
+  if (line_.style() == Style::plain) log_wait(at);
   if (line_.style() != Style::updating) return;
-  std::string at = fmt::format("{} {}", to_string(event.phase), event.variant_id);
   if (event.phase == Phase::time) at += fmt::format(" round {}", event.round + 1);
   line_.show(fmt::format("[{}/{}] about {} left, {}: {}", current_, steps_.size(),
                          duration_text(seconds_left()), case_id_, at));
+}
+
+void Progress::log_wait(const std::string& at) {
+  if (at != at_work_) {
+    at_work_ = at;
+    at_work_since_s_ = spent_until_s_;
+    tell_s_ = long_s_;
+  }
+  const double taken_s = spent_until_s_ - at_work_since_s_;
+  if (taken_s < tell_s_) return;
+  line_.print(fmt::format("    {}: {} so far", at, duration_text(taken_s)));
+  while (tell_s_ <= taken_s) tell_s_ *= 2;
 }
 
 void Progress::settled(const std::string& outcome) {

@@ -42,13 +42,15 @@ class StatusLine {
 class Progress {
  public:
   using Style = StatusLine::Style;
-  Progress(std::FILE* stream, Style style) : line_(stream, style) {}
+  // If plain, a line says what has been at work for `long_s`, and again each time that it has taken twice as
+  // long.
+  Progress(std::FILE* stream, Style style, double long_s = 30) : line_(stream, style), long_s_(long_s) {}
   static Progress for_stream(std::FILE* stream) { return Progress(stream, StatusLine::style_for(stream)); }
 
   // `steps`: what each process of each comparison to come is expected to take, in their sequence.
   void begin(std::vector<ExpectedTime> steps);
   void comparison(const std::string& case_id);  // the next step
-  void event(const TaskEvent& event);
+  void event(const TaskEvent& event);  // the last one again, every now and then, while there is no other
   void settled(const std::string& outcome);  // the result of the current step, as text
   void note(const std::string& line) { line_.print(line); }
 
@@ -58,6 +60,7 @@ class Progress {
 
  private:
   double seconds_left() const;
+  void log_wait(const std::string& at);
   void spend();         // counts the time since the last event for its phase
   void expect_later();  // renews what is expected of the steps after the current one, by the pace so far
 
@@ -71,6 +74,9 @@ class Progress {
   double spent_until_s_ = 0;
   Phase phase_ = Phase::prepare;  // since then
   std::string case_id_;
+  const double long_s_;
+  std::string at_work_;                      // phase and variant
+  double at_work_since_s_ = 0, tell_s_ = 0;  // when it began, and how long it takes when a line says so
   std::chrono::steady_clock::time_point started_;
 };
 

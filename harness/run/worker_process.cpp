@@ -168,7 +168,8 @@ class Conversation {
 
   enum class Outcome { line, end, timeout };
 
-  Outcome next(std::string& line) {
+  // Calls `waiting` every now and then until there is a line.
+  Outcome next(std::string& line, const std::function<void()>& waiting) {
     const Clock::time_point deadline = time_limit();
     for (;;) {
       const std::size_t newline = pending_.find('\n');
@@ -180,7 +181,10 @@ class Conversation {
       if (stop_signal() != 0) throw Interrupted{};
       const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
       if (left <= 0) return Outcome::timeout;
-      if (!wait_readable(std::min(left, kSlice_s))) continue;
+      if (!wait_readable(std::min(left, kSlice_s))) {
+        waiting();
+        continue;
+      }
       if (!fill()) return Outcome::end;
     }
   }
@@ -262,8 +266,12 @@ TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path
   Worker worker(task, program);
   Conversation conversation(worker, timeout_s);
   std::string line;
+  std::optional<TaskEvent> last;
+  const auto waiting = [&] {
+    if (last) progress(*last);
+  };
   for (;;) {
-    Outcome outcome = conversation.next(line);
+    Outcome outcome = conversation.next(line, waiting);
     const bool closed = outcome == Outcome::end;
     if (closed) outcome = conversation.wait_for_end();
     if (outcome == Outcome::timeout) {
@@ -285,6 +293,10 @@ TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path
     result.in_flight = event->variant_id;
     result.phase = event->phase;
     progress(*event);
+    last = TaskEvent{.phase = event->phase,
+                     .variant_id = event->variant_id,
+                     .round = event->round,
+                     .spent_s = event->spent_s};
     if (event->record) result.settled.push_back(std::move(*event->record));
   }
   const std::string ending = worker.reap();

@@ -8,8 +8,9 @@
 namespace hilbench {
 
 // Runs tasks in worker processes. A task fails if its worker crashes, is killed, or sends no event for
-// `timeout_s`. Workers are killed when this process ends. Throws Interrupted if stop_signal() is set.
-// `program`: the build whose workers measure; by default this one.
+// `timeout_s`. While a worker sends none, `progress` gets its last event again, without its record. Workers
+// are killed when this process ends. Throws Interrupted if stop_signal() is set. `program`: the build whose
+// workers measure; by default this one.
 TaskRunner in_worker(double timeout_s, const std::filesystem::path& program = "/proc/self/exe");
 
 }  // namespace hilbench

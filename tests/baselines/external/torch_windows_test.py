@@ -7,10 +7,12 @@ HILBENCH_WINDOWS_DEVICE=cuda asks the script to compute on a GPU.
 
 import importlib.util
 import itertools
+import json
 import math
 import os
 import pathlib
 import random
+import subprocess
 import sys
 import unittest.mock
 
@@ -40,6 +42,18 @@ cases: [{grid: [9, 12], window: [5, 3], window_dilation: [1, 2], heads: 4, kv_he
 variants: [{kernel: dilated, order: linear}]
 baselines: [torch_windows.flex, torch_windows.flex_boxes]
 measure: {budget_s: 0.05, min_rounds: 3}
+"""
+
+# Prints how wide the lists of a mask are.
+WIDTHS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import torch, torch_windows
+torch_windows.torch = torch_windows.window_pairs.torch = torch
+case = torch_windows.Case(json.loads(sys.argv[2]))
+inputs = [torch.zeros(1, case.sequence_length, 1, 16) for _ in range(3)]
+mask = torch_windows.Flex(case, inputs, 64, False).mask
+print([mask.kv_indices.shape[-1], mask.full_kv_indices.shape[-1]])
 """
 
 
@@ -122,10 +136,30 @@ class GeometryTest(torch_rivals.RivalTest):
     def test_the_box_suits_the_window(self):
         for grid, window, volume, box in (([64, 64], [13, 13], 64, [8, 8]), ([64, 64], [3, 63], 64, [1, 64]),
                                           ([64, 2], [9, 2], 128, [64, 2]), ([3, 5], [3, 3], 64, None)):
-            count = len(grid)
-            case = {"grid": grid, "window": window, "window_dilation": [1] * count, "window_stride": [1] * count,
-                    "window_causal": [False] * count, "edges": "shift", "causal": False}
-            self.assertEqual(self.module.box_for(self.module.Windows(self.module.Case(case)), volume), box)
+            self.assertEqual(self.box_for(grid, window, [1] * len(grid), volume), box)
+
+    def test_the_box_suits_the_stride(self):
+        """Queries of a box share a window of whole boxes, if there is such a box."""
+        for grid, window, stride, volume, box in (([30, 48, 80], [18, 24, 24], [6, 8, 8], 128, [2, 8, 8]),
+                                                  ([30, 48, 80], [30, 40, 40], [6, 8, 8], 128, [2, 8, 8]),
+                                                  ([64, 64], [16, 48], [4, 16], 64, [4, 16])):
+            self.assertEqual(self.box_for(grid, window, stride, volume), box)
+
+    def box_for(self, grid, window, stride, volume):
+        count = len(grid)
+        case = {"grid": grid, "window": window, "window_dilation": [1] * count, "window_stride": stride,
+                "window_causal": [False] * count, "edges": "shift", "causal": False}
+        return self.module.box_for(self.module.Windows(self.module.Case(case)), volume)
+
+    def test_boxes_of_keys_are_counted(self):
+        rng = random.Random(4)
+        for _ in range(GRIDS):
+            windows = self.module.Windows(self.module.Case(random_windows(rng, 20)))
+            for dimension in windows.dimensions:
+                extent, side = dimension.extent, rng.choice([1, 2, 4, 8])
+                pairs = {(t // side, s // side) for t in range(extent) for s in range(extent) if dimension.sees(t, s)}
+                found = self.module.window_pairs.boxes_of_keys(side, dimension)
+                self.assertAlmostEqual(found, len(pairs) / -(-extent // side), msg=(vars(dimension), side))
 
 
 class ProtocolTest(torch_rivals.ProtocolTest):
@@ -200,6 +234,21 @@ class ProtocolTest(torch_rivals.ProtocolTest):
                     self.assertEqual(answer.get("permute_ns", 0) > 0, boxes)
                     self.assertEqual(self.check_output(case, tensors), DEVICE == "cuda")
                     self.check_blocks(case, answer)
+
+    def test_lists_of_blocks_are_as_wide_as_the_longest(self):
+        """PyTorch times tile sizes with lists of their shape: width is time."""
+        self.assertEqual(self.widths([8, 64], [3, 64]), [1, 3])  # blocks are rows: three full ones, none partial
+        self.assertEqual(self.widths([8, 64], [3, 32]), [3, 1])
+
+    def widths(self, grid, window):
+        """Of the lists of partial blocks and of full ones, of 64 positions."""
+        count = len(grid)
+        case = {"grid": grid, "window": window, "window_dilation": [1] * count, "window_stride": [1] * count,
+                "window_causal": [False] * count, "edges": "shift", "causal": False, "device": "cpu",
+                "sequence_length": math.prod(grid)}
+        made = subprocess.run([torch_rivals.PYTHON, "-c", WIDTHS, str(pathlib.Path(self.path_of_script).parent),
+                               json.dumps(case)], stdout=subprocess.PIPE, text=True, check=True)
+        return json.loads(made.stdout)
 
     def check_blocks(self, case, answer):
         """That it computes the blocks that hold a needed pair, and no other."""

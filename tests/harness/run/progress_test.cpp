@@ -66,6 +66,27 @@ TEST(Progress, LogsWhatTheTimeWentTo) {
   EXPECT_NE(text.find("1 ok in 0 s: verify 0.1 s\n"), std::string::npos) << text;
 }
 
+TEST(Progress, LogsWhatTakesLongWhileItDoes) {
+  const File file = temporary_file();
+  Progress progress(file.get(), Progress::Style::plain, 0.1);
+  progress.begin({kTenSeconds});
+  progress.comparison("case-a");
+  progress.event({.phase = Phase::verify, .variant_id = "quick"});
+  const TaskEvent slow = {.phase = Phase::verify, .variant_id = "slow"};
+  for (int repeats = 0; repeats < 8; ++repeats) {
+    progress.event(slow);
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  }
+  progress.event({.phase = Phase::time});
+  progress.settled("1 ok");
+  const std::string text = content(file.get());
+  const std::string line = "    verify slow: 0 s so far\n";
+  const std::size_t first = text.find(line);
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_NE(text.find(line, first + 1), std::string::npos) << "once more, when it has taken twice as long";
+  EXPECT_EQ(text.find("quick"), std::string::npos) << text;
+}
+
 TEST(Progress, SaysWhatIsLeftByWhatEarlierComparisonsTook) {
   const File file = temporary_file();
   Progress progress(file.get(), Progress::Style::plain);

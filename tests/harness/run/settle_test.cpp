@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "harness/process/pipe.hpp"
@@ -151,8 +152,12 @@ class BadWorker : public testing::TestWithParam<std::pair<const char*, const cha
 
 TEST_P(BadWorker, CostsTheVariantInFlightAndNothingElse) {
   const auto [fate, reason] = GetParam();
-  const auto records = measure_comparison(task_of(fate, {"good", "bad", "slow"}), ignore);
+  int told = 0;  // that "bad" is at work: again while the worker is silent
+  const auto records = measure_comparison(
+      task_of(fate, {"good", "bad", "slow"}),
+      [&](const TaskEvent& event) { told += event.variant_id == "bad" && !event.record ? 1 : 0; });
   ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(told > 1, std::set<std::string>({"hang", "spin"}).contains(fate)) << told;
   EXPECT_EQ(records[0].status, Status::ok);
   EXPECT_EQ(records[1].status, Status::failed);
   EXPECT_NE(records[1].reason.find(reason), std::string::npos) << records[1].reason;
