@@ -157,6 +157,40 @@ bool only_references(const View& view) {
   });
 }
 
+// Each variant against the reference, over all cases; the one that gains most first.
+std::vector<std::string> variant_sentences(const View& view) {
+  constexpr std::size_t kMost = 6;
+  std::map<std::pair<std::string, std::string>, Tally> tallies;  // by reference and variant
+  Tally all;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      const auto reference = std::find_if(
+          of_case.records.begin(), of_case.records.end(),
+          [&](const Record* other) { return other->variant_id == record->reference && !other->twin; });
+      if (record->twin || reference == of_case.records.end() || *reference == record) continue;
+      const auto ratio = time_ratio(**reference, *record);
+      if (!ratio) continue;
+      tallies[{(*reference)->variant_id, record->variant_id}].add(*ratio);
+      all.add(*ratio);
+    }
+  std::vector<std::pair<std::pair<std::string, std::string>, Tally>> sorted(tallies.begin(), tallies.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.high > b.second.high; });
+  std::vector<std::string> said;
+  for (const auto& [ids, tally] : sorted) {
+    if (said.size() == kMost) break;
+    said.push_back(fmt::format(
+        "{1} is faster than {0} in {2} of {3} and slower in {4} (time of {0} / time of {1}: {5}).", ids.first,
+        ids.second, tally.with(Verdict::faster), plural(tally.cases, "case", "cases"),
+        tally.with(Verdict::slower), tally.ratios()));
+  }
+  if (sorted.size() > kMost)
+    said.push_back(
+        fmt::format("The table below has {} more.", plural(sorted.size() - kMost, "variant", "variants")));
+  if (all.in_one_process > 0) said.push_back(all.one_process().substr(1));
+  return said;
+}
+
 }  // namespace
 
 std::vector<std::string> main_sentences(const View& view) {
@@ -185,6 +219,7 @@ std::vector<std::string> main_sentences(const View& view) {
   std::string twins = only_references(view) ? twins_sentence(view) : "";
   if (!twins.empty()) return {std::move(twins)};
   if (std::string lone = lone_variant_sentence(view); !lone.empty()) return {std::move(lone)};
+  if (said = variant_sentences(view); !said.empty()) return said;
   return {
       fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
                   "the whole length or in chunks of {}.",
@@ -204,6 +239,8 @@ std::string main_question(const View& view) {
       return "How fast are the kernels, compared with libraries that compute the same?";
     if (!rings_sentence(view).empty()) return "How much faster than one rank is a ring of several?";
     if (!lone_variant_sentence(view).empty()) return "How much time and memory does each case need?";
+    if (!hilbert && !only_references(view) && !variant_sentences(view).empty())
+      return "Which variants are faster than the reference, and by how much?";
   }
   return "Does the order of rows in memory make long-context attention faster? In which cases, and by how "
          "much?";

@@ -332,11 +332,12 @@ windows_sweeps() {
 # projects. What answers most comes first. Dense attention over 262144 positions takes most of the time: stores of its
 # own hold it, with the algorithms that differ most.
 ring_published() {
-  local long='^n262144-.*(/dilated/linear(/allgather|/ring_packed|/ulysses)?|context_parallel.*|jax_ring)$'
+  local long='^n262144-.*(/dilated/linear(/allgather|/ring_packed|/ulysses|\.striped)?|context_parallel.*|jax_ring)$'
   several_gpus ring-published || return 0
   ring_store ring-peer sweeps/ring/nccl.yaml --axis sequence_length=16384,65536 --axis transport=peer
   ring_store rivals sweeps/ring/rivals.yaml --allow-external --filter '^n(16384|65536)-'
   ring_store outer-link sweeps/ring/outer-link.yaml --axis sequence_length=16384,65536
+  ring_store launch sweeps/ring/launch.yaml --axis sequence_length=16384,65536 --budget 1
   ring_store ring-peer-long sweeps/ring/nccl.yaml --axis transport=peer --filter "$long"
   ring_store rivals-long sweeps/ring/rivals.yaml --allow-external --filter "$long"
   ring_store ring-nccl sweeps/ring/nccl.yaml --axis sequence_length=16384,65536 --axis transport=nccl

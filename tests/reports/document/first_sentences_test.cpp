@@ -242,6 +242,28 @@ TEST(FirstSentences, CountACaseOnceIfItsKernelRanInSeveralWays) {
       "/ time of the kernel: 2.39).");
 }
 
+TEST(FirstSentences, CompareVariantsIfNothingElseIsAsked) {
+  ReportInput input;
+  for (const std::int64_t length : {16384, 32768}) {
+    const Case work = sample::work(length, {{4096, 2}});
+    for (const auto& [order, factor] : {std::pair{"linear", 1.0}, {"morton", 0.5}, {"random", 2.0}}) {
+      input.records.push_back(sample::record(work, "dilated", order));
+      sample::time(input.records.back(), 1, factor, 0);
+      input.records.back().reference = "dilated/linear";
+    }
+  }
+  judge(input.records);
+  const View view = view_of(input);
+  EXPECT_EQ(question_of(view), "Which variants are faster than the reference, and by how much?");
+  EXPECT_EQ(main_sentences(view),
+            (std::vector<std::string>{
+                "dilated/morton is faster than dilated/linear in 2 of 2 cases and slower in 0 (time of "
+                "dilated/linear / time of dilated/morton: 2.000).",
+                "dilated/random is faster than dilated/linear in 0 of 2 cases and slower in 2 (time of "
+                "dilated/linear / time of dilated/random: 0.5000).",
+                "All were measured by one process only, from which no equality can be shown."}));
+}
+
 TEST(FirstSentences, AnswerTheQuestionOfTheSweep) {
   ReportInput input = sample::input();
   const auto asked = [&] { return question_of(view_of(input)); };
