@@ -142,7 +142,8 @@ class Order:
 def boxes_of_keys(side, dimension):
     """How many intervals of `side` keys the queries of one such interval see, on average."""
     extent = dimension.extent
-    intervals = range(0, extent, side)[::max(extent // side // MOST_INTERVALS, 1)]
+    intervals = range(0, extent, side)
+    intervals = intervals[::-(-len(intervals) // MOST_INTERVALS)]
     seen = 0
     for first in intervals:
         keys = [dimension.keys(query) for query in range(first, min(first + side, extent))]
@@ -153,8 +154,8 @@ def boxes_of_keys(side, dimension):
 
 
 def box_for(windows, volume):
-    """The box with `volume` positions whose queries need the fewest boxes of keys; None if no box of powers of two
-    fits."""
+    """The box with `volume` positions whose queries need the fewest boxes of keys, a causal mask aside; None if no box
+    of powers of two fits."""
     best = None
     powers = [1 << i for i in range(volume.bit_length())]
     for box in itertools.product(powers, repeat=len(windows.grid)):

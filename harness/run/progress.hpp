@@ -50,7 +50,7 @@ class Progress {
   // `steps`: what each process of each comparison to come is expected to take, in their sequence.
   void begin(std::vector<ExpectedTime> steps);
   void comparison(const std::string& case_id);  // the next step
-  void event(const TaskEvent& event);  // the last one again, every now and then, while there is no other
+  void event(const TaskEvent& event);  // the last one again, every now and then, while a worker is silent
   void settled(const std::string& outcome);  // the result of the current step, as text
   void note(const std::string& line) { line_.print(line); }
 

@@ -104,8 +104,8 @@ HILBENCH_IN_LAUNCH std::uint32_t arrived_before(const ShardCopies& copies) {
 
 // Waits until a word has reached a number. False, and `whom` in gave_up[missed], if it does not; false as
 // well if another wait of the rank has failed. A Thread has
-//   kTurns       loads of the word between two looks at the clock and at host memory: many, because looks of
-//                hundreds of threads are in the way of what they wait for
+//   kTurns       loads of the word between two looks at the clock and at host memory: many, because each look
+//                leaves the GPU, and hundreds of threads wait
 //   peek(word)   does not acquire
 //   load(word)   acquires
 //   store(word, value)

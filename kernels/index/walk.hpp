@@ -53,8 +53,8 @@ struct ReceivedShards {
   // [sources]: after chunk n of a shard has arrived its flag is first + n + 1 or more, modulo 2^32.
   std::uint32_t* arrived = nullptr;
   std::uint32_t first = 0;
-  // A word that the host reads, 0 at first: the source, as KeyStretch numbers it, whose keys did
-  // not arrive. The launch then waits for nothing more.
+  // As in ShardWaits: [kMissedKeys] is the source, as KeyStretch numbers it, whose keys did not arrive. The
+  // launch then waits for nothing more.
   std::uint32_t* gave_up = nullptr;
   ShardCopies copies;  // that the run does itself; no copiers if others bring the shards
 };

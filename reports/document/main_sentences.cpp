@@ -167,7 +167,8 @@ std::vector<std::string> variant_sentences(const View& view) {
       const auto reference = std::find_if(
           of_case.records.begin(), of_case.records.end(),
           [&](const Record* other) { return other->variant_id == record->reference && !other->twin; });
-      if (record->twin || reference == of_case.records.end() || *reference == record) continue;
+      const bool computes = record->kind == ImplementationKind::kernel || record->verify;
+      if (record->twin || !computes || reference == of_case.records.end() || *reference == record) continue;
       const auto ratio = time_ratio(**reference, *record);
       if (!ratio) continue;
       tallies[{(*reference)->variant_id, record->variant_id}].add(*ratio);
@@ -187,7 +188,12 @@ std::vector<std::string> variant_sentences(const View& view) {
   if (sorted.size() > kMost)
     said.push_back(
         fmt::format("The table below has {} more.", plural(sorted.size() - kMost, "variant", "variants")));
-  if (all.in_one_process > 0) said.push_back(all.one_process().substr(1));
+  if (all.in_one_process > 0)
+    said.push_back(
+        fmt::format("Of these ratios, {} by one process only, from which no equality can be shown.",
+                    all.in_one_process == all.cases
+                        ? "all were measured"
+                        : fmt::format("{} of {} were measured", all.in_one_process, all.cases)));
   return said;
 }
 
@@ -233,7 +239,7 @@ std::string main_question(const View& view) {
   const bool hilbert =
       !hilbert_sentence(view, ClaimRow{}.order_chunk, "").empty() || !hilbert_sentence(view, 0, "").empty();
   if (!hilbert || !has_control(view)) {
-    if (!windows_sentence(view).empty())
+    if (!windows_sentence(view).empty() || !window_times_sentence(view).empty())
       return "Does the order of a grid make attention over windows faster?";
     if (!rivals_sentence(view).empty())
       return "How fast are the kernels, compared with libraries that compute the same?";

@@ -328,8 +328,8 @@ windows_sweeps() {
   for file in "${@:2}"; do contribute_sweep "$file" --allow-external --processes "$1"; done
 }
 
-# Rings over both transports, over a slow link between groups, and beside those of others; the rings that a claim
-# projects. What answers most comes first. Dense attention over 262144 positions takes most of the time: stores of its
+# Rings over both transports, in one launch a rank, over a slow link between groups, and beside those of others; the
+# rings that a claim projects. What answers most comes first. Dense attention over 262144 positions takes most of the time: stores of its
 # own hold it, with the algorithms that differ most.
 ring_published() {
   local long='^n262144-.*(/dilated/linear(/allgather|/ring_packed|/ulysses|\.striped)?|context_parallel.*|jax_ring)$'

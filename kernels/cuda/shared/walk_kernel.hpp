@@ -46,8 +46,8 @@ struct WalkTables {
   const std::uint32_t* arrived = nullptr;
   std::uint32_t first = 0;
   ArrivalChunks chunks;
-  // If a wait for a chunk fails, `whom` is the source (see KeyStretch), and the launch waits for nothing any
-  // more: it ends soon, and its results are wrong.
+  // If a wait for a chunk fails, gave_up[kMissedKeys] is the source (see KeyStretch), and the launch waits
+  // for nothing any more: it ends soon, and its results are wrong.
   ShardWaits waits;
   ShardCopies copies;  // that the launch does itself; none if streams bring the shards
 };

@@ -54,11 +54,18 @@ def block_strongest(folder, sweep, kernel="dilated_wgmma"):
             if row["kernel"] == kernel and row["variant"].partition("/")[2] == "linear"]
     by_case = grouped(rows, lambda row: row["case"])
     by_rival = grouped([strongest_of(group) for group in by_case.values()], lambda row: row["rival"])
-    parts = [f"{RIVALS.get(rival, rival)} in {len(duels) if len(by_rival) > 1 else 'each'} ({span((row['ratio'] for row in duels), '.2f')})"
-             for rival, duels in sorted(by_rival.items(), key=lambda item: -len(item[1]))]
     machine = gpus_text(short_name(folder).removeprefix("NVIDIA "), folder.records(sweep))
-    return wrapped(f"The strongest rival on {machine}, in {plural(len(by_case), 'case')}, is {', '.join(parts)}: in "
-                   f"brackets its time over that of `{kernel}`, in linear order.")
+    brackets = f"in brackets its time over that of `{kernel}`, in linear order."
+    ratios = {rival: f"({span((row['ratio'] for row in duels), '.2f')})" for rival, duels in by_rival.items()}
+    if len(by_rival) == 1:
+        rival, = by_rival
+        cases = f"all {len(by_case)} cases" if len(by_case) > 1 else "the one case"
+        return wrapped(f"In {cases} the strongest rival on {machine} is {RIVALS.get(rival, rival)} {ratios[rival]}: "
+                       + brackets)
+    parts = [f"{RIVALS.get(rival, rival)} in {len(duels)} {ratios[rival]}"
+             for rival, duels in sorted(by_rival.items(), key=lambda item: -len(item[1]))]
+    return wrapped(f"The strongest rival on {machine}, in {plural(len(by_case), 'case')}, is {', '.join(parts)}: "
+                   + brackets)
 
 
 def gpus_text(name, records):

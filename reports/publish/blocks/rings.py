@@ -43,10 +43,11 @@ def block_ring_speedups(folder, sweep, variants=None):
                  for record in folder.records(sweep) if record["time_ns"]}
     names = list(dict.fromkeys(row["variant"] for row in shown))
     rows = []
+    unmeasured = {"time_ns": ""}
     for case, group in grouped(shown, lambda row: row["case"]).items():
         ratios = {row["variant"]: interval(row) for row in group}
         rows.append([work(case), group[0]["ring_size"], span((processes[case, name] for name in ratios), ".0f"),
-                     milliseconds(alone[work_alone(case)]), *(ratios.get(name, "") for name in names)])
+                     milliseconds(alone.get(work_alone(case), unmeasured)), *(ratios.get(name, "") for name in names)])
     return markdown(["case (segment/dilation)", "ranks", "processes", "one GPU, ms"] + names, rows)
 
 

@@ -5,6 +5,7 @@ HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need no
 HILBENCH_WINDOWS_DEVICE=cuda asks the script to compute on a GPU.
 """
 
+import collections
 import importlib.util
 import itertools
 import json
@@ -160,6 +161,11 @@ class GeometryTest(torch_rivals.RivalTest):
                 pairs = {(t // side, s // side) for t in range(extent) for s in range(extent) if dimension.sees(t, s)}
                 found = self.module.window_pairs.boxes_of_keys(side, dimension)
                 self.assertAlmostEqual(found, len(pairs) / -(-extent // side), msg=(vars(dimension), side))
+                with unittest.mock.patch.object(self.module.window_pairs, "MOST_INTERVALS", 2):
+                    some = self.module.window_pairs.boxes_of_keys(side, dimension)
+                counts = collections.Counter(t for t, _ in pairs)
+                self.assertLessEqual(some, max(counts.values()))
+                self.assertGreaterEqual(some, min(counts.values()))
 
 
 class ProtocolTest(torch_rivals.ProtocolTest):

@@ -108,7 +108,7 @@ TEST(PersistentLaunch, GivesUpWhenItsPatienceEnds) {
     const auto k = device->allocate(static_cast<std::size_t>(walk.received_rows) * row);
     const auto v = device->allocate(static_cast<std::size_t>(walk.received_rows) * row);
     const cuda::DeviceMemory<std::uint32_t> flags(std::vector<std::uint32_t>{4});
-    const auto gave_up = device->host_words(1);
+    const auto gave_up = device->host_words(2);
     const auto execution = kernel->prepare_walk(piece_case(ring, 0, Mask::full), variant, {.timeout_s = 0.3});
     execution->load(walk);
     const auto run = [&](std::uint32_t first) {

@@ -255,13 +255,14 @@ TEST(FirstSentences, CompareVariantsIfNothingElseIsAsked) {
   judge(input.records);
   const View view = view_of(input);
   EXPECT_EQ(question_of(view), "Which variants are faster than the reference, and by how much?");
-  EXPECT_EQ(main_sentences(view),
-            (std::vector<std::string>{
-                "dilated/morton is faster than dilated/linear in 2 of 2 cases and slower in 0 (time of "
-                "dilated/linear / time of dilated/morton: 2.000).",
-                "dilated/random is faster than dilated/linear in 0 of 2 cases and slower in 2 (time of "
-                "dilated/linear / time of dilated/random: 0.5000).",
-                "All were measured by one process only, from which no equality can be shown."}));
+  EXPECT_EQ(
+      main_sentences(view),
+      (std::vector<std::string>{
+          "dilated/morton is faster than dilated/linear in 2 of 2 cases and slower in 0 (time of "
+          "dilated/linear / time of dilated/morton: 2.000).",
+          "dilated/random is faster than dilated/linear in 0 of 2 cases and slower in 2 (time of "
+          "dilated/linear / time of dilated/random: 0.5000).",
+          "Of these ratios, all were measured by one process only, from which no equality can be shown."}));
 }
 
 TEST(FirstSentences, AnswerTheQuestionOfTheSweep) {

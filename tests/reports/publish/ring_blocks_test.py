@@ -85,7 +85,7 @@ class Measured(unittest.TestCase):
         folder = Tables([record(4, "dilated/linear")], rivals=duels)
         with unittest.mock.patch.object(kernels, "short_name", lambda _: "NVIDIA H200"):
             said = kernels.block_strongest(folder, "peer").replace("\n", " ")
-        self.assertIn("The strongest rival on 4 GPUs (H200), in 2 cases, is b in each (1.20 to 1.40): in brackets", said)
+        self.assertIn("In all 2 cases the strongest rival on 4 GPUs (H200) is b (1.20 to 1.40): in brackets", said)
 
     def test_rivals_of_rings_are_those_on_all_their_gpus(self):
         self.assertEqual(kernels.gpus_text("H200", [record(4, "dilated/linear")]), "4 GPUs (H200)")
