@@ -35,34 +35,35 @@ class Dimension:
     def sees_all(self):
         return self.shift and not self.causal and self.dilation == 1 and self.window == self.extent
 
+    def reach(self, i, length):
+        """The first key that query i sees of `length` in its residue class, and the one after the last. Edges that cut
+        let them lie outside."""
+        s, w = self.stride, self.window
+        leader = least(i // s * s + (s - 1 if self.causal else s // 2), length - 1) if s > 1 else i
+        if self.causal:
+            return not_negative(leader - w + 1), i + 1
+        first = leader - w // 2
+        if self.shift:
+            first = least(not_negative(first), length - w)
+        return first, first + w
+
+    def class_length(self, query):
+        """Keys in the residue class of a query."""
+        d = self.dilation
+        return (self.extent - query % d + d - 1) // d if self.extent % d else self.extent // d
+
     def keys(self, query):
         """The range of keys that sees() is true for. Of numbers only."""
-        d, s, w = self.dilation, self.stride, self.window
-        i, group = divmod(query, d)
-        length = (self.extent - group + d - 1) // d
-        leader = min(i // s * s + (s - 1 if self.causal else s // 2), length - 1)
-        first = max(leader - w + 1, 0) if self.causal else leader - w // 2
-        if self.shift and not self.causal:
-            first = min(max(first, 0), length - w)
-        end = i + 1 if self.causal else min(first + w, length)
-        return range(max(first, 0) * d + group, end * d + group, d)
+        i, group = divmod(query, self.dilation)
+        length = self.class_length(query)
+        first, end = self.reach(i, length)
+        return range(max(first, 0) * self.dilation + group, min(end, length) * self.dilation + group, self.dilation)
 
     def sees(self, query, key):
-        d, s, w = self.dilation, self.stride, self.window
-        i, j, length = query, key, self.extent
-        if d > 1:
-            i, j = query // d, key // d
-            length = (self.extent - query % d + d - 1) // d if self.extent % d else self.extent // d
-        leader = i
-        if s > 1:
-            leader = least(i // s * s + (s - 1 if self.causal else s // 2), length - 1)
-        if self.causal:
-            seen = (j >= not_negative(leader - w + 1)) & (j <= i)
-        else:
-            start = leader - w // 2
-            if self.shift:
-                start = least(not_negative(start), length - w)
-            seen = (j >= start) & (j < start + w)
+        d = self.dilation
+        first, end = self.reach(query // d, self.class_length(query)) if d > 1 else self.reach(query, self.extent)
+        j = key // d if d > 1 else key
+        seen = (j >= first) & (j < end)
         return seen & (query % d == key % d) if d > 1 else seen
 
 
