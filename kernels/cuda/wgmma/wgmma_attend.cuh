@@ -7,6 +7,7 @@
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_products.cuh"
 #include "kernels/cuda/wgmma/wgmma_recall.cuh"
+#include "kernels/cuda/wgmma/wgmma_rows.cuh"
 #include "kernels/cuda/wgmma/wgmma_softmax.cuh"
 #include "kernels/cuda/wgmma/wgmma_store.cuh"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
@@ -87,33 +88,12 @@ struct Consumer {
     return at;
   }
 
-  // What a group needs to know of a tile. Each of this thread's two rows sees the keys below its `limit`.
-  struct Rows {
-    const ForwardTile* tile;
-    int position;
-    int blocks;  // of keys
-    int begin;   // of the block whose scores come next
-    int step;
-    int key_count;
-    int unmasked;
-    int limit[2];
-    // Windows only:
-    int output[2];  // rows of O
-    uint2 bits;     // this thread's part of the mask of this block
-    uint2 next;     // of the block after it
-    int number;     // of the mask of the block after that; below 0: all queries see all keys
-    int entry;      // of `number` in mask_of_block
-    // Keys of several sources only. `begin`, `key_count`, `unmasked` and `limit` are of this stretch.
-    const KeyStretch* stretch;
-    int left;  // blocks of the stretch, from that at `begin` on
-  };
-
   __device__ __forceinline__ int row() const {
     return group * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
   }
 
-  __device__ __forceinline__ Rows rows_of(const ForwardTile& tile) const {
-    Rows rows;
+  __device__ __forceinline__ TileRows rows_of(const ForwardTile& tile) const {
+    TileRows rows;
     rows.tile = &tile;
     rows.key_count = uniform(tile.key_count);
     rows.blocks = (rows.key_count + S::kKeys - 1) / S::kKeys;
@@ -124,82 +104,21 @@ struct Consumer {
     rows.unmasked = rows.key_count;
     rows.limit[0] = rows.limit[1] = rows.key_count;
     if constexpr (S::kWindows) find_windows(rows);
-    if constexpr (S::kSources) enter(rows, p.walk.stretches + tile.key_begin);
+    if constexpr (S::kSources) enter_stretch<S>(rows, p.walk.stretches + tile.key_begin);
     return rows;
   }
 
-  __device__ __forceinline__ void enter(Rows& rows, const KeyStretch* stretch) const {
-    rows.stretch = stretch;
-    rows.key_count = uniform(__ldg(&stretch->key_count));
-    rows.left = (rows.key_count + S::kKeys - 1) / S::kKeys;
-    rows.begin = 0;
-    rows.unmasked = rows.limit[0] = rows.limit[1] = rows.key_count;
-  }
-
-  // Goes on to the next block.
-  __device__ __forceinline__ void advance(Rows& rows) const {
-    rows.begin += rows.step;
-    if constexpr (S::kSources) {
-      if (--rows.left > 0) return;
-      enter(rows, rows.stretch + 1);
-      find_limits(rows);
-    }
-  }
-
-  // What says which keys a block has: the tile, or one of its stretches.
-  __device__ __forceinline__ static const auto& keys_of(const Rows& rows) {
-    if constexpr (S::kSources)
-      return *rows.stretch;
-    else
-      return *rows.tile;
-  }
-
-  __device__ __forceinline__ void find_windows(Rows& rows) const {
+  __device__ __forceinline__ void find_windows(TileRows& rows) const {
     const ForwardTile& tile = *rows.tile;
     rows.entry = tile.key_position + rows.begin / S::kKeys;
     rows.number = tile.unmasked;
     rows.next = {};
-    advance_mask(rows, rows.blocks > 1);
+    advance_mask<S>(p, rows, rows.blocks > 1);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int query = tile.query_first + min(row() + 8 * r, tile.query_count - 1);
       rows.output[r] = p.windows.query_rows == nullptr ? query : load_number(p.windows.query_rows + query);
     }
-  }
-
-  // The next mask becomes that of this block. Starts to load the mask after it and, if there is one, the
-  // number of a further mask. Both have a whole block to arrive: memory is busy with K and V.
-  __device__ __forceinline__ void advance_mask(Rows& rows, bool more) const {
-    rows.bits = rows.next;
-    rows.next = {~0u, ~0u};
-    if (rows.number >= 0)
-      rows.next = load_words(p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords +
-                             (threadIdx.x - kGroupThreads));
-    rows.entry += rows.step / S::kKeys;
-    if (more) rows.number = load_number(p.windows.mask_of_block + rows.entry);
-  }
-
-  // After the products are under way, since the division takes long.
-  __device__ __forceinline__ void find_limits(Rows& rows) const {
-    if constexpr (S::kCausal) {
-      rows.unmasked = uniform(keys_of(rows).unmasked);
-      // All queries of the tile see the whole stretch: its positions need not be a step apart.
-      if (S::kSources && rows.unmasked == rows.key_count) return;
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const int ahead = rows.position + 8 * r * p.query_step - keys_of(rows).key_position;
-        rows.limit[r] = ahead < 0 ? 0 : min(rows.key_count, ahead / p.key_step + 1);
-      }
-    }
-  }
-
-  __device__ __forceinline__ void mask(float (&s)[S::kKeys / 2], const Rows& rows) const {
-    if constexpr (S::kWindows) {
-      mask_unseen<S>(s, rows.bits);
-      return;
-    }
-    if (rows.begin + S::kKeys > rows.unmasked)
-      mask_scores<S>(s, p, keys_of(rows), rows.begin, rows.limit, rows.position);
   }
 
   __device__ __forceinline__ std::uint32_t queries() const {
@@ -218,8 +137,8 @@ struct Consumer {
 
   // Writes O and LSE. Whole 16-bit rows of a warp go through its rows of Q in stage `q_stage`, from which the
   // tensor memory accelerator stores them while the next tile is computed; the stage is held until then.
-  __device__ __forceinline__ void store(const Rows& rows, float (&o)[S::kDim / 2], const Softmax<S>& softmax,
-                                        int q_stage) {
+  __device__ __forceinline__ void store(const TileRows& rows, float (&o)[S::kDim / 2],
+                                        const Softmax<S>& softmax, int q_stage) {
     const ForwardTile& tile = *rows.tile;
     const std::int64_t at =
         (static_cast<std::int64_t>(tile.batch) * p.sequence + rows.position) * p.heads + tile.head;
@@ -272,7 +191,7 @@ struct Consumer {
   // Mends exponentials for which `shift` was too low. Some warps of a group may come here without the others:
   // nothing here uses products of the whole group.
   __device__ __forceinline__ void mend(Softmax<S>& softmax, float (&s)[S::kKeys / 2], float (&block_sum)[2],
-                                       const Rows& rows, std::uint32_t q_at) const {
+                                       const TileRows& rows, std::uint32_t q_at) const {
     float exponent[2] = {0, 0};
     bool held = !softmax.lost(block_sum);
     if constexpr (S::kRecalls)
@@ -282,7 +201,7 @@ struct Consumer {
       softmax.shrink(s, block_sum, exponent);
     } else {
       repeat_scores<S>(s, q_at, keys());
-      mask(s, rows);
+      mask_rows<S>(s, p, rows);
       softmax.raise(s);
       softmax.exponentials(s, block_sum);
     }
@@ -290,7 +209,7 @@ struct Consumer {
 
   // Attention of the rows of a tile that has keys.
   __device__ __forceinline__ void attend(const ForwardTile& tile) {
-    Rows rows = rows_of(tile);
+    TileRows rows = rows_of(tile);
     // If all groups have rows of the tile, they take turns.
     const bool turns = uniform(tile.query_count) > 64 * (S::kConsumers - 1);
     float o[S::kDim / 2];
@@ -307,17 +226,17 @@ struct Consumer {
     multiply_keys<S>(s, q_at, keys());
     wgmma_commit();
     release_held();
-    find_limits(rows);
+    find_limits<S>(p, rows);
 #pragma unroll
     for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
     wgmma_wait<0>();
     wgmma_pin(s);
     release_k();
     if constexpr (S::kWindows) {
-      advance_mask(rows, rows.blocks > 2);
+      advance_mask<S>(p, rows, rows.blocks > 2);
       softmax.start(s, rows.bits);
     } else {
-      mask(s, rows);
+      mask_rows<S>(s, p, rows);
       softmax.start(s);
     }
     pack_scores<S>(probabilities, s);
@@ -334,10 +253,10 @@ struct Consumer {
       multiply_values<S>(o, probabilities, v_at);
       wgmma_commit();
       if (turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
-      advance(rows);
+      advance_block<S>(p, rows);
       wgmma_wait<1>();
       wgmma_pin(s);
-      if constexpr (!S::kWindows) mask(s, rows);
+      if constexpr (!S::kWindows) mask_rows<S>(s, p, rows);
       // After P V of the block before is done, its P may be overwritten.
       const auto end_values = [&] {
         wgmma_wait<0>();
@@ -346,7 +265,7 @@ struct Consumer {
       };
       float block_sum[2];
       if constexpr (S::kWindows) {
-        advance_mask(rows, i + 2 < rows.blocks);
+        advance_mask<S>(p, rows, i + 2 < rows.blocks);
         softmax.start_rows(s, rows.bits);
         softmax.exponentials(s, block_sum, rows.bits);
       } else {

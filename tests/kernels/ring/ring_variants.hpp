@@ -1,0 +1,24 @@
+// Variants whose ranks pass keys on by a given algorithm.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/case/variant.hpp"
+
+namespace hilbench {
+
+inline Variant variant_of(RingAlgorithm algorithm, Sharding sharding = Sharding::contiguous) {
+  Variant variant{.kernel = "dilated_cpu"};
+  variant.ring_algorithm = algorithm;
+  variant.sharding = sharding;
+  return variant;
+}
+
+inline Variant grouped(RingAlgorithm algorithm, std::int64_t groups,
+                       Sharding sharding = Sharding::contiguous) {
+  Variant variant = variant_of(algorithm, sharding);
+  variant.ring_groups = groups;
+  return variant;
+}
+
+}  // namespace hilbench
