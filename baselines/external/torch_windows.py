@@ -196,11 +196,11 @@ class Flex:
 
     def narrow_lists(self):
         """To the columns that are in use. PyTorch times tile sizes with made-up lists of the same shape, in which every
-        column counts for every block of queries: all pairs twice, and not the windows."""
-        for name in ("kv", "full_kv"):
-            most = max(int(getattr(self.mask, f"{name}_num_blocks").max()), 1)
-            at = getattr(self.mask, f"{name}_indices")
-            setattr(self.mask, f"{name}_indices", at[..., :most].contiguous())
+        column counts for every block of queries: all pairs twice, and not the windows. Both lists stay equally wide,
+        because PyTorch's kernel for GPUs takes the step between their rows from the first."""
+        most = max(int(self.mask.kv_num_blocks.max()), int(self.mask.full_kv_num_blocks.max()), 1)
+        for name in ("kv_indices", "full_kv_indices"):
+            setattr(self.mask, name, getattr(self.mask, name)[..., :most].contiguous())
 
     def moved(self, x):
         """Stored in the order: [batch, heads, slots, head_dim]."""

@@ -242,9 +242,11 @@ class ProtocolTest(torch_rivals.ProtocolTest):
                     self.check_blocks(case, answer)
 
     def test_lists_of_blocks_are_as_wide_as_the_longest(self):
-        """PyTorch times tile sizes with lists of their shape: width is time."""
-        self.assertEqual(self.widths([8, 64], [3, 64]), [1, 3])  # blocks are rows: three full ones, none partial
-        self.assertEqual(self.widths([8, 64], [3, 32]), [3, 1])
+        """PyTorch times tile sizes with lists of their shape: width is time. Its kernel for GPUs reads the list of full
+        blocks with the steps of the other."""
+        self.assertEqual(self.widths([8, 64], [3, 64]), [3, 3])  # blocks are rows: three full ones, none partial
+        self.assertEqual(self.widths([8, 64], [3, 32]), [3, 3])
+        self.assertEqual(self.widths([8, 64], [1, 64]), [1, 1])
 
     def widths(self, grid, window):
         """Of the lists of partial blocks and of full ones, of 64 positions."""
