@@ -19,7 +19,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 
-mkdir -p "$bundle/lib" "$bundle/bin" "$bundle/tests/"{program,fakes}
+mkdir -p "$bundle/lib" "$bundle/bin" "$bundle/tests/"{program,fakes,baselines/external} "$bundle/baselines/external"
 # copy_program NAME: copies the build's program or test program of that name, without symbols.
 copy_program() {
   local found
@@ -49,6 +49,8 @@ cp "$build"/tests/fakes/*.so* "$bundle/fakes/"
 for script in gpu_surroundings_test launched_gpu_test launched program plain_attention; do
   cp "$root/tests/program/$script.py" "$bundle/tests/program/"
 done
+cp "$root"/baselines/external/*.py "$bundle/baselines/external/"
+cp "$root"/tests/baselines/external/torch_{rivals,windows_test}.py "$bundle/tests/baselines/external/"
 cp "$root/tests/fakes/rival.py" "$bundle/tests/fakes/"
 cp "$root/reports/publish/run.sh" "$bundle/run.sh"
 # The programs share most of their device code: a large dictionary stores it once.
