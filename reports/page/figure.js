@@ -98,7 +98,7 @@ function figure({id, title, controls = [], describe}) {
   const block =
       el("figure", {id}, el("h3", {}, title), controls.length ? el("div", {class: "controls"}, ...controls) : null,
          host, below, readout, caption);
-  const entry = {view: null};
+  const entry = {view: null, host};
   const toggle = (name, shown) => {
     const place = [...below.querySelectorAll("button")].indexOf(document.activeElement);
     toggled.set(name, shown);
@@ -134,7 +134,7 @@ function figure({id, title, controls = [], describe}) {
     const width = host.clientWidth || 640, specification = specificationOf(now, width);
     host.style.minHeight = `${specification.height}px`;  // so that nothing below moves while the picture is made
     const view = viewOf(specification, stage, points);
-    Object.assign(entry, {view, width, host});
+    Object.assign(entry, {view, width});
     await view.runAsync();
     if (entry.view !== view) return;  // drawn anew meanwhile
     followPointer(view, stage, tip);

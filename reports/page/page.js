@@ -3,9 +3,10 @@ function redrawAll() {
   if (hasCharts) for (const entry of drawn) entry.draw();
 }
 
-// Draws one figure after another, so that the page can respond in between.
+// Draws one figure after another, the upper ones first, so that the page can respond in between.
 async function drawAll() {
-  for (const entry of [...drawn]) {
+  const below = (a, b) => (a.host.compareDocumentPosition(b.host) & Node.DOCUMENT_POSITION_PRECEDING ? 1 : -1);
+  for (const entry of [...drawn].sort(below)) {
     if (!entry.view) await entry.draw();
     await new Promise((then) => setTimeout(then));
   }

@@ -123,6 +123,9 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
     def screenshot(self, file, whole=True):
+        """The page draws its figures one after another once it is loaded: the picture is taken after the last one."""
+        self.js("""(async () => { for (let i = 0; i < 300 && document.querySelector('.plot') &&
+          document.documentElement.dataset.drawn !== 'yes'; ++i) await new Promise((then) => setTimeout(then, 50)); })()""")
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=whole, **(
             {"clip": {"x": 0, "y": 0, "scale": 1, "width": self.js("innerWidth"),
                       "height": min(self.js("document.documentElement.scrollHeight"), 14000)}} if whole else {}))

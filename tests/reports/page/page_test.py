@@ -276,13 +276,22 @@ def ring_records(lines):
             yield json.dumps(record) + "\n"
 
 
+# The figures in the sequence in which they appear.
+NOTE_FIGURES = """window.appeared = new Set();
+  new MutationObserver(() => document.querySelectorAll('.stage').forEach((one) => appeared.add(one.closest('figure').id)))
+      .observe(document, {childList: true, subtree: true});"""
+
+
 def check_rings(browser, hilbench, lines, pictures):
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "records.jsonl"), "w") as out:
             out.writelines(ring_records(lines))
         file, _ = report(hilbench, folder)
+        browser.call("Page.addScriptToEvaluateOnNewDocument", source=NOTE_FIGURES)
         browser.open(file)
         expect(drawn(browser), "rings: figures are drawn")
+        down = browser.js("[...document.querySelectorAll('figure')].map((one) => one.id).filter((id) => appeared.has(id))")
+        expect(browser.js("[...appeared]") == down and len(down) > 5, f"rings: figures are drawn from the top down: {down}")
         said = browser.js("JSON.parse(document.getElementById('data').textContent).forecasts")
         expect({one["ring"] for one in said} == {2, 4, 8}, f"rings: predicted for {sorted({one['ring'] for one in said})} ranks")
         expect(all(one["ns"][1] <= one["ns"][0] <= one["ns"][2] for one in said), "rings: predictions have intervals")

@@ -90,6 +90,7 @@ def check_page(browser, root, page, pictures):
 
 # Of a page, in one answer: the page draws its figures between two questions, which takes most of the time.
 FACTS = """({ready: document.documentElement.dataset.ready, wide: document.documentElement.scrollWidth,
+  empty: [...document.images].filter((one) => !one.complete || !one.naturalWidth).map((one) => one.getAttribute('src')),
   foot: document.querySelector('.answer')?.getBoundingClientRect().bottom ?? 0, height: innerHeight,
   links: [...document.querySelectorAll('a[href]')].map((link) => [link.getAttribute('href'), link.href])})"""
 
@@ -102,6 +103,7 @@ def check_first_screen(browser, root, page):
         facts = browser.js(FACTS)
         expect(facts["ready"] == "yes", f"{where}: the scripts end")
         expect(facts["wide"] <= width, f"{where}: the page scrolls sideways")
+        expect(facts["empty"] == [], f"{where}: pictures are missing before the page is scrolled: {facts['empty'][:3]}")
         expect(facts["foot"] <= facts["height"],
                f"{where}: the answer ends at {facts['foot']:.0f}, below the first screen of {facts['height']}")
     return facts["links"]
