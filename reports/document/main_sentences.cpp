@@ -27,11 +27,11 @@ std::string control_sentence(const Tally& control, std::string_view chunk_text) 
         "Hilbert order{} was not measured beside a random permutation, so a gain may come from any change of "
         "order, not from the curve.",
         chunk_text);
-  return fmt::format(
+  return control.with_one_process(fmt::format(
       "Hilbert order{} is shown to be within {} of a random permutation in {} of {}; it is {} (time of the "
-      "random permutation / time of Hilbert order: {}).{}",
+      "random permutation / time of Hilbert order: {}).",
       chunk_text, control.within(), control.with(Verdict::equivalent), plural(control.cases, "case", "cases"),
-      control.sides(), control.ratios(), control.one_process());
+      control.sides(), control.ratios()));
 }
 
 std::string linear_sentence(const Tally& linear) {
@@ -57,8 +57,9 @@ std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_v
     if (const auto against = time_ratio(*records.random, *records.hilbert)) control.add(*against);
   }
   if (linear.cases == 0) return "";
-  return control_sentence(control, chunk_text) + " " + linear_sentence(linear) +
-         (control.cases == 0 ? linear.one_process() : "");
+  const std::string against_linear = linear_sentence(linear);
+  return control_sentence(control, chunk_text) + " " +
+         (control.cases == 0 ? linear.with_one_process(against_linear) : against_linear);
 }
 
 // A kernel in linear order against a rival, over all cases: time of the rival / time of the kernel.
@@ -188,12 +189,8 @@ std::vector<std::string> variant_sentences(const View& view) {
   if (sorted.size() > kMost)
     said.push_back(
         fmt::format("The table below has {} more.", plural(sorted.size() - kMost, "variant", "variants")));
-  if (all.in_one_process > 0)
-    said.push_back(
-        fmt::format("Of these ratios, {} by one process only, from which no equality can be shown.",
-                    all.in_one_process == all.cases
-                        ? "all were measured"
-                        : fmt::format("{} of {} were measured", all.in_one_process, all.cases)));
+  if (std::string one_process = all.one_process(); !one_process.empty())
+    said.push_back(std::move(one_process));
   return said;
 }
 

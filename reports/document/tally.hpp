@@ -41,11 +41,17 @@ struct Tally {
     return first == last ? first : first + " to " + last;
   }
   std::string within() const { return margin_text(margin); }
+  // What the ratios cannot show; empty if several processes measured each.
   std::string one_process() const {
     if (in_one_process == 0) return "";
     return fmt::format(
-        " {} measured by one process only, from which no equality can be shown.",
-        in_one_process == cases ? std::string("All were") : fmt::format("{} of them were", in_one_process));
+        "Of these ratios, {} measured by one process only, from which no equality can be shown.",
+        in_one_process == cases ? "all were" : fmt::format("{} of {} were", in_one_process, cases));
+  }
+  // `sentence`, which gives the ratios, and what they cannot show.
+  std::string with_one_process(std::string sentence) const {
+    const std::string more = one_process();
+    return more.empty() ? sentence : sentence + " " + more;
   }
 };
 

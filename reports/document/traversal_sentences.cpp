@@ -80,12 +80,11 @@ std::vector<std::string> traversal_sentences(const View& view) {
                    [&](const auto& a, const auto& b) { return lead(a.second) > lead(b.second); });
   std::vector<std::string> said;
   for (const auto& [compared, tally] : sorted)
-    said.push_back(
-        fmt::format("{0}, traversal {1} against {2}: {3}, and within {4} in {5} of {6} (time of {2} / time "
-                    "of {1}: {7}).{8}",
-                    compared.kernel_and_order, compared.traversal, compared.base, tally.sides(),
-                    tally.within(), tally.with(Verdict::equivalent), plural(tally.cases, "case", "cases"),
-                    tally.ratios(), tally.one_process()));
+    said.push_back(tally.with_one_process(fmt::format(
+        "{0}, traversal {1} against {2}: {3}, and within {4} in {5} of {6} (time of {2} / time "
+        "of {1}: {7}).",
+        compared.kernel_and_order, compared.traversal, compared.base, tally.sides(), tally.within(),
+        tally.with(Verdict::equivalent), plural(tally.cases, "case", "cases"), tally.ratios())));
   return said;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/document/tally.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/windows_records.hpp"
 
@@ -169,9 +170,21 @@ TEST(FirstSentences, SayThatOneProcessShowsNoEquality) {
   const std::string said = said_first(1.081, {12});
   EXPECT_NE(said.find("in 0 of 1 case; it is faster in 0, slower in 0, inconclusive in 1"), std::string::npos)
       << said;
-  EXPECT_NE(said.find("All were measured by one process only, from which no equality can be shown."),
-            std::string::npos)
+  EXPECT_NE(
+      said.find(
+          "Of these ratios, all were measured by one process only, from which no equality can be shown."),
+      std::string::npos)
       << said;
+}
+
+TEST(FirstSentences, SayHowManyRatiosAreOfOneProcess) {
+  Tally tally;
+  tally.add({.ratio = 2, .processes = 5});
+  EXPECT_EQ(tally.with_one_process("Faster."), "Faster.");
+  tally.add({.ratio = 2, .processes = 1});
+  EXPECT_EQ(tally.with_one_process("Faster."),
+            "Faster. Of these ratios, 1 of 2 were measured by one process only, from which no equality can "
+            "be shown.");
 }
 
 TEST(FirstSentences, SayNothingOfClaimsIfTheSweepNamesNone) {
