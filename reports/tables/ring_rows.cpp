@@ -25,6 +25,10 @@ bool timed(const Record& record) {
   return record.status == Status::ok && record.time && record.time->median_ns > 0;
 }
 
+bool has_row(const Record* record) {
+  return timed(*record) && record->variant_id != "peak";
+}
+
 using Records = std::vector<const Record*>;
 
 // Among the records on one rank for which `belongs` is true: the same variant, otherwise one with the same
@@ -113,7 +117,8 @@ std::vector<RingRow> ring_rows(const View& view) {
     cases[family].push_back(&of_case);
     if (of_case.work->ring_size == 1)
       alone.insert(alone.end(), of_case.records.begin(), of_case.records.end());
-    else if (std::find(families.begin(), families.end(), family) == families.end())
+    else if (std::any_of(of_case.records.begin(), of_case.records.end(), has_row) &&
+             std::find(families.begin(), families.end(), family) == families.end())
       families.push_back(family);
   }
   std::map<std::pair<std::string, std::string>, const PredictedRing*> predictions;
@@ -123,7 +128,7 @@ std::vector<RingRow> ring_rows(const View& view) {
     std::vector<RingRow> of_family;
     for (const CaseView* of_case : cases[family])
       for (const Record* record : of_case->records)
-        if (timed(*record) && record->variant_id != "peak") of_family.push_back(row_of(alone, *record));
+        if (has_row(record)) of_family.push_back(row_of(alone, *record));
     sort_by_variant(of_family);
     for (RingRow& row : of_family)
       if (const auto found = predictions.find({row.record->case_id, row.record->variant_id});

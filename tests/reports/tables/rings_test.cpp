@@ -173,6 +173,16 @@ TEST(Rings, ShowWhatWentOverNvlinkWhereItWasCounted) {
   EXPECT_EQ(cell(table(), 1, "nvlink_per_byte"), "1.005");
 }
 
+TEST(Rings, ThatWereSkippedHaveNoRowsOfOneRank) {
+  ReportInput input;
+  for (const std::int64_t ranks : {1, 2})
+    input.records.push_back(ring_record(ring_work(8192, ranks), "linear", 1, RingAlgorithm::automatic));
+  EXPECT_EQ(rings_table(view_of(input)).rows.size(), 2u);
+  input.records[1].status = Status::skipped;
+  input.records[1].time.reset();
+  EXPECT_TRUE(rings_table(view_of(input)).rows.empty()) << "of a machine with one GPU";
+}
+
 TEST(Rings, AreASectionOfTheReportWhereThereAreAny) {
   ReportInput input = sample::input();
   const auto markdown = [&] {
@@ -184,6 +194,32 @@ TEST(Rings, AreASectionOfTheReportWhereThereAreAny) {
     input.records.push_back(ring_record(ring_work(8192, ranks), "linear", 1, RingAlgorithm::automatic));
   EXPECT_NE(markdown().find("Rings against one rank"), std::string::npos);
   EXPECT_NE(markdown().find("75.0 %"), std::string::npos) << "hidden share of the exchange";
+}
+
+TEST(Rings, AreNotSaidToBeComparedWithOneRankIfNoneWasMeasured) {
+  ReportInput input;
+  const auto rings = [&] {
+    const View view = view_of(input);
+    for (const Section& section : document_of(view, {}, {}, {}).sections)
+      if (section.id == "rings") return section.title + "\n" + to_markdown({.sections = {section}});
+    return std::string();
+  };
+  for (const std::string_view order : {"linear", "hilbert"})
+    input.records.push_back(ring_record(ring_work(8192, 4), order, 1, RingAlgorithm::automatic));
+  const std::string alone = rings();
+  EXPECT_TRUE(alone.starts_with("Rings\n")) << alone;
+  EXPECT_NE(alone.find("| share of exchange hidden |"), std::string::npos) << alone;
+  EXPECT_NE(alone.find("No speedup is known"), std::string::npos) << alone;
+  for (const std::string_view absent :
+       {"Speedup over", "fficiency", "rounds do not pair", "NVLink", "predicted"})
+    EXPECT_EQ(alone.find(absent), std::string::npos) << alone;
+  input.records.push_back(ring_record(ring_work(8192, 1), "linear", 4, RingAlgorithm::automatic));
+  const std::string against_one = rings();
+  EXPECT_TRUE(against_one.starts_with("Rings against one rank\n")) << against_one;
+  for (const std::string_view shown : {"| speedup over one rank", "- Speedup over", "rounds do not pair"})
+    EXPECT_NE(against_one.find(shown), std::string::npos) << against_one;
+  EXPECT_EQ(against_one.find("same work per rank"), std::string::npos) << against_one;
+  EXPECT_EQ(against_one.find("No speedup is known"), std::string::npos) << against_one;
 }
 
 std::vector<ClaimAnswer> answers_to(const std::vector<ClaimRow>& claims, const View& view,
