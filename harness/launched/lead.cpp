@@ -6,6 +6,7 @@
 
 #include "harness/counters/counters.hpp"
 #include "harness/launched/launched_rings.hpp"
+#include "harness/run/repeated_events.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "harness/worker/worker.hpp"
 #include "kernels/base/error.hpp"
@@ -16,18 +17,21 @@ namespace {
 // A launcher that lost a process ends the others. A failure counts as one of the variant only if that does
 // not happen in this time.
 constexpr std::chrono::milliseconds kSignalGrace{1500};
+// While a program loads or a comparison takes long, rank 0 tells what is at work this often.
+constexpr std::chrono::milliseconds kRepeat{1000};
 
 }  // namespace
 
 TaskRunner in_processes(LaunchedProcesses& processes) {
   return [&processes](const ComparisonTask& task, const std::function<void(const TaskEvent&)>& progress) {
     TaskResult result;
+    RepeatedEvents events(progress, kRepeat);
     const auto tell = [&](const TaskEvent& event) {
       if (stop_signal() != 0) throw Interrupted{};
       result.in_flight = event.variant_id;
       result.phase = event.phase;
       if (processes.broken().empty()) processes.keep_waiting();
-      progress(event);
+      events.pass(event);
       if (event.record) result.settled.push_back(*event.record);
     };
     try {

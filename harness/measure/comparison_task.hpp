@@ -48,6 +48,10 @@ struct TaskEvent {
   std::int64_t round = 0;  // while timing
   double spent_s = 0;      // while timing
   std::optional<Record> record;
+
+  TaskEvent without_record() const {
+    return {.phase = phase, .variant_id = variant_id, .round = round, .spent_s = spent_s, .record = {}};
+  }
 };
 nlohmann::json to_json(const TaskEvent& event);
 TaskEvent event_from_json(const nlohmann::json& json);

@@ -293,10 +293,7 @@ TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path
     result.in_flight = event->variant_id;
     result.phase = event->phase;
     progress(*event);
-    last = TaskEvent{.phase = event->phase,
-                     .variant_id = event->variant_id,
-                     .round = event->round,
-                     .spent_s = event->spent_s};
+    last = event->without_record();
     if (event->record) result.settled.push_back(std::move(*event->record));
   }
   const std::string ending = worker.reap();
