@@ -60,7 +60,7 @@ class WalkExecution {
   virtual ~WalkExecution() = default;
   // Brings the walk to the memory of the device. `walk` outlives the runs that follow.
   virtual void load(const Walk& walk) = 0;
-  // Like Execution::run(). It may wait for chunks whose arrival is enqueued already, or copies them itself.
+  // Like Execution::run(). It may wait for chunks whose arrival is enqueued already.
   // There is a tile in the walk.
   virtual void run(const Operands& operands, const ReceivedShards& received) = 0;
 };

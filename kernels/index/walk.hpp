@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kernels/index/index.hpp"
-#include "kernels/index/shard_copies.hpp"
 
 namespace hilbench {
 
@@ -53,10 +52,11 @@ struct ReceivedShards {
   // [sources]: after chunk n of a shard has arrived its flag is first + n + 1 or more, modulo 2^32.
   std::uint32_t* arrived = nullptr;
   std::uint32_t first = 0;
-  // As in ShardWaits: [kMissedKeys] is the source, as KeyStretch numbers it, whose keys did not arrive. The
-  // launch then waits for nothing more.
+  // Words of host memory. `ended`, which may be null: not 0 once the ring has failed, so that keys may never
+  // come. `gave_up`, 0 at first: the source, as KeyStretch numbers it, whose keys did not come in time. The
+  // launch then waits for nothing more, and its results are wrong.
+  const std::uint32_t* ended = nullptr;
   std::uint32_t* gave_up = nullptr;
-  ShardCopies copies;  // that the run does itself; no copiers if others bring the shards
 };
 
 }  // namespace hilbench

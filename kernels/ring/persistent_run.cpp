@@ -19,28 +19,25 @@ PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, Rin
       transport_(transport),
       rank_(transport.rank()),
       steps_(ring.steps(rank_)),
-      copies_(copies_in_launch(ring, transport.reach())),
-      chunks_(shard_chunks(ring, copies_ ? ChunkShape::heads : ChunkShape::rows, sizes)),
+      chunks_(shard_chunks(ring, transport.strides() ? ChunkShape::heads : ChunkShape::rows, sizes)),
       buffers_(ring_, rank_, device) {
   if (kernel.prepare_walk == nullptr || !device.clears_and_rounds() || !transport.signals())
     throw std::logic_error("a persistent launch without its kernel, device or transport");
   for (const RingStep& step : steps_)
     for (const ShardMove& move : step.receives) source_of_buffer_.push_back(move.source);
-  if (!copies_)
-    for (const ChunkExchange& exchange : chunk_exchanges(ring, chunks_)) {
-      const RingStep& step = steps_[static_cast<std::size_t>(exchange.step)];
-      if (!step.sends.empty() || !step.receives.empty()) exchanges_.push_back(exchange);
-    }
+  for (const ChunkExchange& exchange : chunk_exchanges(ring, chunks_)) {
+    const RingStep& step = steps_[static_cast<std::size_t>(exchange.step)];
+    if (!step.sends.empty() || !step.receives.empty()) exchanges_.push_back(exchange);
+  }
   allocate_buffers();
   prepare_kernel(kernel, tile_rows);
 }
 
-// Another rank's launch may still read here if a wait has failed. The ring then fails too, and waits for that
-// launch.
+// If the ring has failed, the launch may still run.
 PersistentRun::~PersistentRun() {
   try {
-    expect_complete();
-  } catch (const std::exception&) {  // the caller of expect_complete() has been told, or was not interested
+    device_.synchronize();
+  } catch (const std::exception&) {  // the errors of a device that fails were told before
   }
 }
 
@@ -58,9 +55,7 @@ void PersistentRun::allocate_buffers() {
   if (!source_of_buffer_.empty())
     arrived_ = std::static_pointer_cast<std::uint32_t>(
         device_.allocate(source_of_buffer_.size() * sizeof(std::uint32_t)));
-  gave_up_ = device_.host_words(2);
-  if (copies_)
-    launch_copies_ = std::make_unique<LaunchCopies>(ring_, chunks_, device_, transport_, gave_up_.get());
+  gave_up_ = device_.host_words(1);
 }
 
 void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t tile_rows) {
@@ -76,10 +71,9 @@ void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t ti
   std::erase_if(walk_.branches, [](const WalkBranch& branch) { return branch.tiles.empty(); });
   on_device_ = device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), row_writes);
   if (walk_.branches.empty()) return;
-  execution_ =
-      kernel.prepare_walk(piece_case(ring_, rank_, cuts ? Mask::causal : Mask::full), ring_.variant(),
-                          {.timeout_s = transport_.timeout_s(),
-                           .spared_multiprocessors = copies_ ? 0 : transport_.multiprocessors()});
+  execution_ = kernel.prepare_walk(
+      piece_case(ring_, rank_, cuts ? Mask::causal : Mask::full), ring_.variant(),
+      {.timeout_s = transport_.timeout_s(), .spared_multiprocessors = transport_.multiprocessors()});
   execution_->load(walk_);
 }
 
@@ -92,9 +86,13 @@ void PersistentRun::add(const Operands& own, const ShardMove& move, std::int64_t
   const std::int64_t room = of_tensors ? ring_.sent_rows(rank_) : ring_.longest_sent_rows();
   const std::int64_t entry = (of_tensors ? 0 : move.buffer * work.batch) + chunk.batch;
   const auto row_bytes = static_cast<std::size_t>(work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
-  const std::size_t at = static_cast<std::size_t>(entry * room + chunk.begin) * row_bytes;
-  Transport::Message message{.peer = static_cast<int>(move.peer),
-                             .bytes = static_cast<std::size_t>(chunk.rows()) * row_bytes};
+  const std::size_t head_bytes = row_bytes / static_cast<std::size_t>(work.kv_heads);
+  const std::size_t at = static_cast<std::size_t>(entry * room + chunk.begin) * row_bytes +
+                         static_cast<std::size_t>(chunk.first_head) * head_bytes;
+  const auto rows = static_cast<std::size_t>(chunk.rows());
+  const std::size_t line = static_cast<std::size_t>(chunk.end_head - chunk.first_head) * head_bytes;
+  Transport::Message message{.peer = static_cast<int>(move.peer), .bytes = rows * line};
+  if (line < row_bytes) message.lines = rows, message.step = row_bytes;
   message.data = const_cast<std::byte*>((of_tensors ? sent_k(own) : received_k_) + at);
   to.push_back(message);
   message.data = const_cast<std::byte*>((of_tensors ? sent_v(own) : received_v_) + at);
@@ -112,11 +110,9 @@ const std::byte* PersistentRun::sent_v(const Operands& own) const {
   return buffers_.packed_v() != nullptr ? buffers_.packed_v() : static_cast<const std::byte*>(own.v);
 }
 
-// Copiers add one to a flag for each chunk, streams store numbers that are higher in each run.
+// Higher in each run.
 std::uint32_t PersistentRun::first() const {
-  const auto count = static_cast<std::uint32_t>(chunks_.count(ring_.work().batch));
-  if (copies_) return exchanged_ > 0 ? (exchanged_ - 1) * count : 0;
-  return exchanged_ * (count + 1);
+  return exchanged_ * (static_cast<std::uint32_t>(chunks_.count(ring_.work().batch)) + 1);
 }
 
 void PersistentRun::post_all(const Operands& own) {
@@ -130,19 +126,16 @@ void PersistentRun::post_all(const Operands& own) {
   }
 }
 
-void PersistentRun::launch(const Operands& own, bool computes, const ShardCopies& copies) {
-  if (!computes || execution_ == nullptr) {
-    if (copies.copiers > 0) device_.copy_shards(copies);
-    return;
-  }
+void PersistentRun::launch(const Operands& own) {
   const NvtxRange in_launch("persistent launch");
   Operands operands = own;
   operands.o_fp32 = o_fp32_;
   if (o_fp32_ != nullptr) operands.o = nullptr;
-  execution_->run(operands, {received_k_, received_v_, arrived_.get(), first(), gave_up_.get(), copies});
+  execution_->run(operands,
+                  {received_k_, received_v_, arrived_.get(), first(), transport_.ended(), gave_up_.get()});
 }
 
-// The ring ends before the caller frees what other ranks may still read.
+// The ring ends before the caller frees what messages may still read.
 void PersistentRun::run(const Operands& own, RingPart part) {
   try {
     enqueue(own, part);
@@ -154,39 +147,26 @@ void PersistentRun::run(const Operands& own, RingPart part) {
 
 void PersistentRun::enqueue(const Operands& own, RingPart part) {
   const bool exchanges = part != RingPart::computation, computes = part != RingPart::exchange;
-  ShardCopies copies;
   if (exchanges) {
     const NvtxRange in_posts("post");
     buffers_.pack(own);
     ++exchanged_;
-    if (copies_)
-      copies = launch_copies_->begin({sent_k(own), sent_v(own), received_k_, received_v_, arrived_.get()});
-    else
-      post_all(own);
+    post_all(own);
   }
   if (computes) device_.clear(on_device_, own.o, o_fp32_, own.lse);  // while the exchange begins
-  if (exchanges && copies_) {
-    transport_.access([&] { launch(own, computes, copies); });
-  } else {
-    if (exchanges) transport_.settle();
-    launch(own, computes, copies);
-  }
+  if (exchanges) transport_.settle();
+  if (computes && execution_ != nullptr) launch(own);
   if (computes && o_fp32_ != nullptr) device_.round(on_device_, o_fp32_, own.o);
   if (!exchanges) return;
-  if (copies_) return launch_copies_->end();
   for (std::size_t i = 0; i < exchanges_.size(); ++i) transport_.wait();
 }
 
 void PersistentRun::expect_complete() const {
   device_.synchronize();
-  const auto word = [&](int number) { return std::atomic_ref(gave_up_.get()[number]).load(); };
-  const std::uint32_t keys = word(kMissedKeys), reader = word(kMissedReader);
-  if (keys == 0 && reader == 0) return;
-  const std::string why = keys != 0
-                              ? fmt::format("rank {}: its kernel waited {} s for keys of rank {}", rank_,
-                                            transport_.timeout_s(), source_of_buffer_.at(keys - 1))
-                              : fmt::format("rank {} waited {} s for rank {} to read its keys", rank_,
-                                            transport_.timeout_s(), reader - 1);
+  const std::uint32_t missed = std::atomic_ref(*gave_up_).load();
+  if (missed == 0) return;
+  const std::string why = fmt::format("rank {}: its kernel waited {} s for keys of rank {}", rank_,
+                                      transport_.timeout_s(), source_of_buffer_.at(missed - 1));
   transport_.abort(why);
   throw TransportError(transport_.failure());
 }

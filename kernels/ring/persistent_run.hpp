@@ -1,12 +1,11 @@
 // One rank's run with `ring_launch: persistent`: one launch for each branch computes with all shards, in the
 // sequence in which they arrive, and waits for chunks that have not arrived yet.
 //
-// The first launch copies the shards itself if it reaches the memory of the other ranks (launch_copies.hpp).
-// Else streams copy them: every exchange of a run is posted, and settled, before the launch. Then a launch
-// depends only on what was enqueued before it, never on a kernel of another rank, and ranks may share a GPU,
-// whose streams may share a queue. Flags count on from run to run. A chunk that arrives may overwrite the
-// buffers of the run before: it comes after all that is on the receiver's stream 0, and stream 0 goes on
-// after a run when all that the rank sends has been read.
+// Every exchange of a run is posted, and settled, before the launch. So a launch depends only on what was
+// enqueued before it, never on a kernel of another rank, and ranks may share a GPU, whose streams may share a
+// queue. Flags count on from run to run. A chunk that arrives may overwrite the buffers of the run before: it
+// comes after all that is on the receiver's stream 0, and stream 0 goes on after a run when all that the rank
+// sends has been read.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,6 @@
 #include <vector>
 
 #include "kernels/implementation.hpp"
-#include "kernels/ring/launch_copies.hpp"
 #include "kernels/ring/rank_buffers.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/ring/ring_device.hpp"
@@ -43,8 +41,7 @@ class PersistentRun {
   const std::byte* sent_v(const Operands& own) const;
   void enqueue(const Operands& own, RingPart part);
   void post_all(const Operands& own);
-  // Launches the kernel, if it is to compute, and the copies, if there are any.
-  void launch(const Operands& own, bool computes, const ShardCopies& copies);
+  void launch(const Operands& own);
   // Adds the messages of K and V of a chunk.
   void add(const Operands& own, const ShardMove& move, std::int64_t chunk, bool sent,
            std::vector<Transport::Message>& to) const;
@@ -55,18 +52,16 @@ class PersistentRun {
   std::int64_t rank_;
   std::vector<RingStep> steps_;
   std::vector<std::int64_t> source_of_buffer_;
-  bool copies_;  // launches copy shards
   ShardChunks chunks_;
   std::vector<ChunkExchange> exchanges_;  // of this rank: those without its messages are left out
   RankBuffers buffers_;
   std::byte* received_k_ = nullptr;  // [buffers, batch, longest shard, kv_heads, head_dim]
   std::byte* received_v_ = nullptr;
-  std::shared_ptr<std::uint32_t> arrived_;       // [buffers]
-  std::shared_ptr<std::uint32_t> gave_up_;       // as in ShardWaits
-  std::unique_ptr<LaunchCopies> launch_copies_;  // null if streams copy
-  std::uint32_t exchanged_ = 0;                  // runs so far that exchanged shards
-  std::size_t on_device_ = 0;                    // the number of its output there
-  float* o_fp32_ = nullptr;                      // null if one launch makes the result
+  std::shared_ptr<std::uint32_t> arrived_;  // [buffers]
+  std::shared_ptr<std::uint32_t> gave_up_;  // as in ReceivedShards
+  std::uint32_t exchanged_ = 0;             // runs so far that exchanged shards
+  std::size_t on_device_ = 0;               // the number of its output there
+  float* o_fp32_ = nullptr;                 // null if one launch makes the result
   Walk walk_;
   std::unique_ptr<WalkExecution> execution_;  // null if there is nothing to compute
 };

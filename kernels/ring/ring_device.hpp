@@ -7,7 +7,6 @@
 
 #include "kernels/case/case.hpp"
 #include "kernels/index/row_writes.hpp"
-#include "kernels/index/shard_copies.hpp"
 #include "kernels/ring/ring_index.hpp"
 
 namespace hilbench {
@@ -55,17 +54,6 @@ class RingDevice {
   virtual void synchronize() {}
   // Words of host memory that kernels may write, zeros.
   virtual std::shared_ptr<std::uint32_t> host_words(std::size_t /*count*/) { return nullptr; }
-
-  // What launches need that copy shards themselves (kernels/index/shard_copies.hpp). The number of copiers, 0
-  // if they cannot.
-  virtual std::uint32_t copiers() const { return 0; }
-  // These are done after all that is enqueued: bringing a small table to memory of allocate(); storing a
-  // value that says to all ranks that the work before it is done; the copies alone, without a computation;
-  // and waiting for those who read.
-  virtual void upload(const void* /*data*/, std::size_t /*bytes*/, void* /*to*/) {}
-  virtual void tell(std::uint32_t* /*word*/, std::uint32_t /*value*/) {}
-  virtual void copy_shards(const ShardCopies& /*copies*/) {}
-  virtual void wait_until_read(const ShardReaders& /*readers*/) {}
 };
 
 // Its memory is on `pages` (kernels/machine/host_memory.hpp).

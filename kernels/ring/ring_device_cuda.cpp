@@ -7,7 +7,6 @@
 #include "kernels/cuda/shared/forward_execution.hpp"
 #include "kernels/cuda/shared/output_rows.hpp"
 #include "kernels/cuda/shared/pack.hpp"
-#include "kernels/cuda/shared/shard_launches.hpp"
 #include "kernels/ring/ring_device.hpp"
 
 namespace hilbench {
@@ -70,21 +69,6 @@ class CudaRingDevice final : public RingDevice {
   void synchronize() override { HILBENCH_CUDA(cudaStreamSynchronize(nullptr)); }
 
   std::shared_ptr<std::uint32_t> host_words(std::size_t count) override { return cuda::mapped_words(count); }
-
-  std::uint32_t copiers() const override {
-    int device = 0, multiprocessors = 0;
-    HILBENCH_CUDA(cudaGetDevice(&device));
-    HILBENCH_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    return cuda::shard_copiers(multiprocessors);
-  }
-
-  void upload(const void* data, std::size_t bytes, void* to) override {
-    cuda::store(data, bytes, to, nullptr);
-  }
-
-  void tell(std::uint32_t* word, std::uint32_t value) override { cuda::tell(word, value, nullptr); }
-  void copy_shards(const ShardCopies& copies) override { cuda::copy_shards(copies, nullptr); }
-  void wait_until_read(const ShardReaders& readers) override { cuda::wait_until_read(readers, nullptr); }
 
  private:
   struct Part {

@@ -22,19 +22,19 @@ std::vector<RingStep> Ring::steps(std::int64_t rank) const {
 }
 
 // allgather sends every shard to every rank; allgather_packed sends a shard only to ranks that see
-// some of its keys.
+// some of its keys. In turn to the ranks after this one, so that no two send to the same rank at a time.
 std::vector<RingStep> Ring::gathering_steps(std::int64_t rank) const {
   const auto goes = [&](std::int64_t to, std::int64_t source) {
     return sent_rows(source) > 0 && (algorithm_ == RingAlgorithm::allgather || sees(to, source));
   };
   RingStep exchange, compute{.sources = {{rank, kOwnRows}}};
-  for (std::int64_t other = 0; other < ranks(); ++other) {
-    if (other == rank) continue;
-    if (goes(other, rank)) exchange.sends.push_back({other, rank, kOwnRows});
-    if (!goes(rank, other)) continue;
+  for (std::int64_t apart = 1; apart < ranks(); ++apart) {
+    const std::int64_t to = (rank + apart) % ranks(), from = (rank - apart + ranks()) % ranks();
+    if (goes(to, rank)) exchange.sends.push_back({to, rank, kOwnRows});
+    if (!goes(rank, from)) continue;
     const auto buffer = static_cast<int>(exchange.receives.size());
-    exchange.receives.push_back({other, other, buffer});
-    if (sees(rank, other)) compute.sources.push_back({other, buffer});
+    exchange.receives.push_back({from, from, buffer});
+    if (sees(rank, from)) compute.sources.push_back({from, buffer});
   }
   return {exchange, compute};
 }
@@ -160,11 +160,11 @@ std::vector<RingStep> Ring::splitting_steps(std::int64_t rank) const {
     RingStep step;
     const auto exchange = [&](std::int64_t part, Payload payload) {
       if (part < 0 || part >= parts) return;
-      for (std::int64_t other = 0; other < ranks(); ++other) {
-        if (other == rank) continue;
+      for (std::int64_t apart = 1; apart < ranks(); ++apart) {  // in turn, as in gathering_steps()
+        const std::int64_t to = (rank + apart) % ranks(), from = (rank - apart + ranks()) % ranks();
         const bool results = payload == Payload::results;
-        step.sends.push_back({other, results ? other : rank, kOwnRows, part, parts, payload});
-        step.receives.push_back({other, results ? rank : other, kOwnRows, part, parts, payload});
+        step.sends.push_back({to, results ? to : rank, kOwnRows, part, parts, payload});
+        step.receives.push_back({from, results ? rank : from, kOwnRows, part, parts, payload});
       }
     };
     exchange(number, Payload::heads);

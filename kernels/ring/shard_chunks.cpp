@@ -17,7 +17,10 @@ ShardChunks shard_chunks(const Ring& ring, ChunkShape shape, const ChunkSizes& s
   const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
   ShardChunks chunks{.heads = work.kv_heads, .rows = rows};
   if (shape == ChunkShape::heads) {
-    const std::int64_t least = std::max(divided_up(sizes.least_line_bytes, head_bytes),
+    const bool dense =
+        work.mask == Mask::full && std::all_of(work.pattern.begin(), work.pattern.end(),
+                                               [](const Branch& branch) { return branch.dilation == 1; });
+    const std::int64_t least = std::max(divided_up(sizes.least_line_bytes * (dense ? 1 : 2), head_bytes),
                                         divided_up(sizes.least_bytes, head_bytes * rows));
     chunks.heads = std::min(least, work.kv_heads);
   } else {
@@ -47,11 +50,20 @@ ShardChunk shard_chunk(const Ring& ring, const ShardChunks& chunks, std::int64_t
 std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks) {
   const bool passes_on =
       ring.algorithm() == RingAlgorithm::ring || ring.algorithm() == RingAlgorithm::ring_packed;
+  const std::int64_t count = chunks.count(ring.work().batch), steps = ring.ranks() - 1;
   std::vector<ChunkExchange> exchanges;
-  for (std::int64_t step = 0; step < ring.ranks() - 1; ++step)
-    for (std::int64_t chunk = 0; chunk < chunks.count(ring.work().batch); ++chunk)
+  const auto add = [&](std::int64_t step, std::int64_t chunk) {
+    if (chunk >= 0 && chunk < count)
       exchanges.push_back(
           {step, chunk, passes_on && step > 0 ? Transport::After::arrivals : Transport::After::stream});
+  };
+  if (chunks.row_chunks > 1) {
+    for (std::int64_t step = 0; step < steps; ++step)
+      for (std::int64_t chunk = 0; chunk < count; ++chunk) add(step, chunk);
+    return exchanges;
+  }
+  for (std::int64_t round = 0; round < count + steps; ++round)
+    for (std::int64_t step = 0; step < steps; ++step) add(step, passes_on ? round - step : round);
   return exchanges;
 }
 

@@ -66,7 +66,7 @@ run_tests() {
     ring_counters_gpu_tests nccl_tests
   timeout 300 python3 tests/program/gpu_surroundings_test.py bin/hilbench fakes >"$out/gpu_surroundings.log" 2>&1
   note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
-  HILBENCH_WINDOWS_DEVICE=cuda timeout 300 python3 tests/baselines/external/torch_windows_test.py bin/hilbench \
+  HILBENCH_WINDOWS_DEVICE=cuda timeout 900 python3 tests/baselines/external/torch_windows_test.py bin/hilbench \
     baselines/external/torch_windows.py >"$out/torch_windows.log" 2>&1
   note torch_windows "exit $?, $(tail -1 "$out/torch_windows.log"); 77: no PyTorch here"
 }

@@ -59,8 +59,7 @@ struct ForwardParams {
   const ForwardTile* tiles = nullptr;           // [tile_count], in the sequence of the traversal
   std::int32_t tile_count = 0;                  // may be 0
   const HeadCover* fill = nullptr;              // [heads]; not null: clear the rows that are not covered
-  // Two zeros, in a walk three, by which blocks share the work; zeros again at the end.
-  std::int32_t* counters = nullptr;
+  std::int32_t* counters = nullptr;  // two zeros, by which blocks share the work; zeros again at the end
 };
 
 // A kernel prepared for one shape. Between launches it keeps no pointer of ForwardParams, except as a key of

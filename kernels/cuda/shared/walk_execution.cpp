@@ -55,7 +55,7 @@ class CudaWalkExecution final : public WalkExecution {
         variant_(variant),
         limits_(limits),
         kernel_(std::move(kernel)),
-        counters_(std::vector<std::int32_t>(3, 0)) {}
+        counters_(std::vector<std::int32_t>(2, 0)) {}
 
   void load(const Walk& walk) override {
     q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, variant_, walk.q_slots));
@@ -72,7 +72,7 @@ class CudaWalkExecution final : public WalkExecution {
                            static_cast<std::int32_t>(walk.chunks.rows),
                            static_cast<std::int32_t>(walk.chunks.head_chunks),
                            static_cast<std::int32_t>(walk.chunks.row_chunks)};
-    params_.walk.waits.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s);
+    params_.walk.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s);
   }
 
   void run(const Operands& operands, const ReceivedShards& received) override {
@@ -87,13 +87,11 @@ class CudaWalkExecution final : public WalkExecution {
     params.walk.v = received.v;
     params.walk.arrived = received.arrived;
     params.walk.first = received.first;
-    params.walk.waits.gave_up = received.gave_up;
-    params.walk.copies = received.copies;
+    params.walk.ended = received.ended;
+    params.walk.gave_up = received.gave_up;
     for (const BranchTables& branch : branches_) {
       branch.describe(params);
-      if (params.tile_count == 0) continue;
-      kernel_->launch(params, nullptr);
-      params.walk.copies = {};  // the first launch has done them
+      if (params.tile_count > 0) kernel_->launch(params, nullptr);
     }
   }
 

@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "kernels/cuda/shared/forward.hpp"
-#include "kernels/index/shard_copies.hpp"
 
 namespace hilbench::cuda {
 
@@ -46,10 +45,11 @@ struct WalkTables {
   const std::uint32_t* arrived = nullptr;
   std::uint32_t first = 0;
   ArrivalChunks chunks;
-  // If a wait for a chunk fails, gave_up[kMissedKeys] is the source (see KeyStretch), and the launch waits
-  // for nothing any more: it ends soon, and its results are wrong.
-  ShardWaits waits;
-  ShardCopies copies;  // that the launch does itself; none if streams bring the shards
+  // A wait for a chunk fails after this time, or when *ended is not 0 (see ReceivedShards). Then *gave_up is
+  // the source (see KeyStretch), and the launch waits for nothing any more: it ends soon.
+  std::uint64_t patience_ns = 0;
+  const std::uint32_t* ended = nullptr;
+  std::uint32_t* gave_up = nullptr;
 };
 
 struct WalkForwardParams : ForwardParams {

@@ -3,13 +3,10 @@
 // registers. The warp that loads keys waits for each chunk of a shard to arrive (Flux, arXiv 2406.06858,
 // section 3, does so for a product of matrices).
 //
-// Either streams bring the shards: then whoever launches this enqueues their copies before it. Or the blocks
-// that start first copy them out of the memory of other ranks, and then compute as the others do. So a block
-// waits for streams, for other ranks, or for blocks that run already: it does not matter how many blocks run
-// at the same time.
+// A block never waits for another block, only for copies, and whoever launches this enqueues the copies
+// before it. So it does not matter how many blocks run at the same time.
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 
 #include "kernels/cuda/shared/walk_kernel.hpp"
 #include "kernels/cuda/wgmma/tensor_map.hpp"
@@ -24,7 +21,6 @@ template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
     walk_wgmma(const __grid_constant__ WalkParams p, const __grid_constant__ WalkMaps maps) {
   extern __shared__ __align__(1024) unsigned char shared[];
-  if (p.walk.copies.copiers > 0) copy_first<S>(p, shared);
   run_block<S>(p, maps, shared);
 }
 
@@ -54,11 +50,7 @@ class WalkWgmma final : public WalkKernel {
     if (params.tile_count == 0) return;
     const Instance& instance = params.key_slots != nullptr ? gathered_ : strided_;
     const WalkParams kernel{kernel_params(shape_, params), params.walk};
-    const int warps = instance.threads / 32;
-    const int copying = (static_cast<int>(params.walk.copies.copiers) + warps - 1) / warps;
-    const int blocks =
-        std::clamp(multiprocessors_ - params.spared_multiprocessors, 1, params.tile_count + copying);
-    if (blocks < copying) throw std::logic_error("a launch with fewer blocks than copy");
+    const int blocks = std::clamp(multiprocessors_ - params.spared_multiprocessors, 1, params.tile_count);
     launch_instance(instance, kernel, maps_.of(shape_, params, instance.boxes), blocks, stream);
   }
 

@@ -213,7 +213,6 @@ struct Claims {
     if (!more && atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
       p.counters[0] = 0;
       p.counters[1] = 0;
-      if constexpr (S::kSources) p.counters[2] = 0;  // all blocks have started
     }
   }
 };

@@ -1,16 +1,34 @@
 // The producers of a launch that walks the keys of several sources: before they read keys of a received shard
-// they wait until its chunk has arrived. Chunks are brought by streams, or by blocks of the launch itself.
+// they wait until its chunk has arrived.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/cuda/shared/shard_copier.cuh"
 #include "kernels/cuda/wgmma/hopper.cuh"
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_load.cuh"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
 
 namespace hilbench::cuda {
+
+// Words that streams of other devices set have system scope. The acquiring load makes what was written before
+// the word visible; the relaxed one does not, and is for looking again and again.
+__device__ __forceinline__ std::uint32_t load_acquired(const std::uint32_t* word) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
+}
+__device__ __forceinline__ std::uint32_t load_relaxed(const std::uint32_t* word) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
+}
+
+__device__ __forceinline__ std::uint64_t nanoseconds() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 
 // What one thread knows of the received shards. Most calls of wait() read no memory.
 class Arrivals {
@@ -40,8 +58,7 @@ class Arrivals {
   __device__ __forceinline__ void wait(const WalkParams& p, int chunks) {
     if (here_ >= chunks) return;
     const std::uint32_t* flag = p.walk.arrived + (source_ - 1);
-    WaitingThread thread;
-    if (wait_for(flag, p.walk.first + chunks, p.walk.waits, kMissedKeys, source_, thread)) {
+    if (comes(p.walk, flag, chunks)) {
       here_ = static_cast<int>(load_acquired(flag) - p.walk.first);
     } else {
       complete_ = ~0u;  // bit 31 is for all further sources: this thread waits no more
@@ -49,10 +66,29 @@ class Arrivals {
     }
     if (source_ < 32 && here_ >= p.batch * p.walk.chunks.head_chunks * p.walk.chunks.row_chunks)
       complete_ |= 1u << (source_ - 1);
-    // Bulk copies read through another proxy than the load of the flag, and than the stores of copying warps.
-    // The acquire in wait_for() pairs with the release after those stores; this fence follows on the same
-    // path.
+    // Bulk copies read through another proxy than the load of the flag.
     asm volatile("fence.proxy.async.global;" ::: "memory");
+  }
+
+  // False if this thread, or another one of the launch, has given up.
+  __device__ __forceinline__ bool comes(const WalkTables& walk, const std::uint32_t* flag, int chunks) const {
+    // Looks at the flag between two looks at host memory: some milliseconds. Over a hundred threads wait.
+    // When each looked there every 60 us, a ring of four H100s took 20 ms in place of 0.7.
+    constexpr int kTurns = 4096;
+    std::uint64_t begin = 0;
+    for (int turn = 0; static_cast<int>(load_relaxed(flag) - walk.first) < chunks; ++turn) {
+      if (turn == 0) begin = nanoseconds();
+      if (turn % kTurns == kTurns - 1) {
+        if (load_relaxed(walk.gave_up) != 0) return false;
+        if (nanoseconds() - begin > walk.patience_ns ||
+            (walk.ended != nullptr && load_relaxed(walk.ended) != 0)) {
+          *static_cast<volatile std::uint32_t*>(walk.gave_up) = source_;
+          return false;
+        }
+      }
+      __nanosleep(turn < 8 ? 40 : 400);
+    }
+    return true;
   }
 
   std::uint32_t complete_ = 0;  // bit s - 1: all of source s has arrived
@@ -60,20 +96,6 @@ class Arrivals {
   int first_ = 0;  // chunks before those of the head
   int here_ = 0;   // chunks of the source that are known to have arrived
 };
-
-// What the blocks that start first do before anything else: all warps of a block copy. No other block runs
-// before these do, so what waits for them is never in their way. `shared` as run_block() has it.
-template <class S>
-__device__ __forceinline__ void copy_first(const WalkParams& p, unsigned char* shared) {
-  constexpr std::uint32_t kWarps = S::kThreads / 32;
-  int* const place = reinterpret_cast<int*>(shared + S::kFinishedAt);
-  if (threadIdx.x == 0) *place = atomicAdd(&p.counters[2], 1);
-  __syncthreads();
-  const std::uint32_t copier = *place * kWarps + threadIdx.x / 32;
-  __syncthreads();  // run_block() overwrites *place
-  CopyingWarp warp;
-  if (copier < p.walk.copies.copiers) copy_shards(p.walk.copies, copier, warp);
-}
 
 // A block of strided keys of one source.
 struct WalkedBlock {

@@ -26,8 +26,8 @@ InProcessGroup::InProcessGroup(int size, double timeout_s, std::shared_ptr<std::
       timeout_s_(timeout_s),
       changed_(size),
       channels_(size * size),
-      ended_(std::move(ended)),
-      accesses_(size) {}
+      sent_(size),
+      ended_(std::move(ended)) {}
 
 void InProcessGroup::wake_all() {
   for (std::condition_variable& condition : changed_) condition.notify_all();
@@ -59,6 +59,9 @@ std::shared_ptr<Transfer> InProcessGroup::tell(int source, int destination,
   if (const std::size_t sent = from.bytes, expected = to.bytes; sent != expected)
     fail(fmt::format("rank {} sends {} bytes to rank {}, which expects {}", source, sent, destination,
                      expected));
+  if (from.lines != to.lines)
+    fail(fmt::format("rank {} sends {} lines to rank {}, which expects {}", source, from.lines, destination,
+                     to.lines));
   return transfer;
 }
 
@@ -111,23 +114,29 @@ void InProcessTransport::start(std::span<const Message> sends, std::span<const M
   Lock lock(group_->mutex_);
   if (group_->failure_) raise(lock);
   try {
-    const bool signals = std::any_of(receives.begin(), receives.end(),
-                                     [](const Message& message) { return message.arrival.flag != nullptr; });
-    const std::shared_ptr<void> with = prepare(after, signals);
+    const std::shared_ptr<void> with = prepare(after);
     Exchange& exchange = exchanges_.emplace_back();
-    for (const Message& message : sends)
+    for (const Message& message : sends) {
       exchange.push_back(group_->tell(rank(), message.peer, &Transfer::sent, {message, with}));
+      group_->sent_[rank()].push_back(exchange.back());
+    }
     for (const Message& message : receives)
       exchange.push_back(group_->tell(message.peer, rank(), &Transfer::expected, {message, with}));
     if (group_->failure_) raise(lock);
-    for (const std::shared_ptr<Transfer>& transfer : exchange)
-      if (transfer->posted_by_both() && transfer->state == Transfer::waiting) {
-        matched(*transfer);
-        wake_ends(*transfer);
-      }
+    match(rank());
+    for (const Message& message : receives) match(message.peer);
   } catch (const std::exception& error) {
     end(lock, error.what());
     throw;
+  }
+}
+
+void InProcessTransport::match(int source) {
+  for (auto& sent = group_->sent_[source]; !sent.empty() && sent.front()->posted_by_both();
+       sent.pop_front()) {
+    matched(*sent.front());
+    sent.front()->matched = true;
+    wake_ends(*sent.front());
   }
 }
 
@@ -136,7 +145,7 @@ void InProcessTransport::settle() {
   const Clock::time_point end = deadline();
   const auto open_in = [](const Exchange& exchange) {
     return std::find_if(exchange.begin(), exchange.end(),
-                        [](const auto& transfer) { return !transfer->posted_by_both(); });
+                        [](const auto& transfer) { return !transfer->matched; });
   };
   for (const Exchange& exchange : exchanges_)
     for (;;) {
@@ -145,32 +154,6 @@ void InProcessTransport::settle() {
       if (open == exchange.end()) break;
       sleep(lock, end, [&] { return awaited(**open, rank()); });
     }
-}
-
-void InProcessTransport::access(const std::function<void()>& enqueue) {
-  Lock lock(group_->mutex_);
-  if (group_->failure_) raise(lock);
-  ++group_->enqueuing_;
-  lock.unlock();
-  // Without the lock, because a debugger may make a launch wait for its end, and so for other ranks.
-  std::exception_ptr error;
-  std::shared_ptr<void> mark;
-  for (const std::function<void()>& part : {enqueue, std::function<void()>([&] { mark = mark_access(); })}) {
-    try {
-      part();
-    } catch (...) {
-      if (error == nullptr) error = std::current_exception();
-    }
-  }
-  lock.lock();
-  if (mark != nullptr) group_->accesses_[rank()] = std::move(mark);
-  if (--group_->enqueuing_ == 0) group_->wake_all();
-  if (error != nullptr) std::rethrow_exception(error);
-}
-
-std::vector<std::shared_ptr<void>> InProcessTransport::last_accesses(Lock& lock) {
-  wait_for_change(lock, [this] { return group_->enqueuing_ == 0; });
-  return group_->accesses_;
 }
 
 void InProcessTransport::finish() {

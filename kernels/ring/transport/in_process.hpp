@@ -25,6 +25,7 @@ struct Transfer {
   int source = 0, destination = 0;
   std::optional<End> sent, expected;
   enum { waiting, moving, done } state = waiting;
+  bool matched = false;  // both ends are posted, and those of all messages that the source sent before it
   std::shared_ptr<void> moved;
   bool posted_by_both() const { return sent && expected; }
 };
@@ -54,11 +55,10 @@ class InProcessGroup {
   std::mutex mutex_;
   std::vector<std::condition_variable> changed_;                 // one per rank: wakes its waiting call
   std::vector<std::deque<std::shared_ptr<Transfer>>> channels_;  // [source, destination]: of one end so far
+  std::vector<std::deque<std::shared_ptr<Transfer>>> sent_;      // [source]: not yet matched, in turn
   std::map<std::uint64_t, Gathering> gatherings_;  // those that some rank has not left, by number
   std::optional<std::string> failure_;
   const std::shared_ptr<std::uint32_t> ended_;
-  std::vector<std::shared_ptr<void>> accesses_;  // [rank]: the mark after its last access(), null at first
-  int enqueuing_ = 0;                            // ranks that are in access()
 };
 
 // A rank of the group. A derived class moves the data; its destructor calls leave().
@@ -72,7 +72,6 @@ class InProcessTransport : public Transport {
   void settle() final;
   bool signals() const final { return true; }
   const std::uint32_t* ended() const final { return group_->ended_.get(); }
-  void access(const std::function<void()>& enqueue) final;
 
  protected:
   using Lock = std::unique_lock<std::mutex>;
@@ -86,28 +85,24 @@ class InProcessTransport : public Transport {
   }
   // Ends the ring if an exchange was not waited for, because its buffers are about to be freed.
   void leave() noexcept;
-  // For release(): waits until no rank is in access(); returns the marks of all ranks.
-  std::vector<std::shared_ptr<void>> last_accesses(Lock& lock);
 
  private:
-  // A mark after what is on stream 0; null if this transport knows of no streams. Called without the lock.
-  virtual std::shared_ptr<void> mark_access() { return nullptr; }
   // All of these are called with the lock and hold it when they return.
   // The data `with` the messages of an exchange that is being posted.
-  // `signals`: some message sets a flag when it arrives.
-  virtual std::shared_ptr<void> prepare(After after, bool signals) = 0;
-  // Both ends of a transfer are posted, the second by this rank.
+  virtual std::shared_ptr<void> prepare(After after) = 0;
+  // Both ends of a transfer are posted, the second by some rank. Called for the messages of a rank in the
+  // sequence in which it sent them, to whomever: so a sender decides who receives when.
   virtual void matched(Transfer&) {}
   // Does a part of an exchange; false if there is nothing to do.
   virtual bool advance(Lock&) { return false; }
   // Called when all transfers of the exchange that is waited for are done.
   virtual void complete(const Exchange&) {}
-  // Called when the ring has failed: returns when nobody accesses a buffer of exchanges(), or another rank's
-  // memory, any more.
+  // Called when the ring has failed: returns when nobody accesses a buffer of exchanges() any more.
   virtual void release(Lock&) noexcept = 0;
 
   void start(std::span<const Message> sends, std::span<const Message> receives, After after) final;
   void finish() final;
+  void match(int source);
   [[noreturn]] void raise(Lock& lock);
   template <class Awaited>
   void sleep(Lock& lock, std::chrono::steady_clock::time_point deadline, Awaited awaited);

@@ -1,6 +1,5 @@
 // Transport `peer`: ranks are threads of this process, and the data are in the memory of its GPUs. Copy
-// engines move messages over NVLink or PCIe, so that the computation keeps all multiprocessors. Kernels of a
-// rank reach the memory of all ranks if the GPUs can and no link is emulated.
+// engines move messages over NVLink or PCIe, so that the computation keeps all multiprocessors.
 #pragma once
 
 #include <memory>

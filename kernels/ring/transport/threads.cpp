@@ -18,11 +18,11 @@ class ThreadTransport final : public InProcessTransport {
         link_(link),
         between_(link.present() ? kLinkChunkBytes : 0) {}
   ~ThreadTransport() override { leave(); }
-  Reach reach() const override { return link_.present() ? Reach::none : Reach::running; }
+  bool strides() const override { return !link_.present(); }
 
  private:
   // The transfers of which this rank receives something that it may be about to pass on.
-  std::shared_ptr<void> prepare(After after, bool) override {
+  std::shared_ptr<void> prepare(After after) override {
     auto before = std::make_shared<Exchange>();
     if (after == After::arrivals)
       for (const Exchange& exchange : exchanges())
@@ -61,7 +61,9 @@ class ThreadTransport final : public InProcessTransport {
     if (link_.crossed_by(transfer.source, transfer.destination))
       cross(from, static_cast<std::byte*>(to.data));
     else if (from.bytes > 0)
-      std::memcpy(to.data, from.data, from.bytes);
+      for (std::size_t line = 0; line < from.lines; ++line)
+        std::memcpy(static_cast<std::byte*>(to.data) + line * to.step,
+                    static_cast<const std::byte*>(from.data) + line * from.step, from.bytes / from.lines);
     if (to.arrival.flag != nullptr)
       std::atomic_ref(*to.arrival.flag).store(to.arrival.value, std::memory_order_release);
     lock.lock();

@@ -13,15 +13,14 @@ void Transport::post(std::span<const Message> sends, std::span<const Message> re
         throw std::out_of_range(fmt::format("no rank {} in a ring of {}", message.peer, size_));
       if (message.arrival.flag != nullptr && !signals())
         throw std::logic_error("this transport sets no flags");
+      if (message.lines != 1 && (!strides() || message.lines == 0 || message.bytes % message.lines != 0))
+        throw std::logic_error("this transport, or this message, has no such lines");
     }
   if (after == After::arrivals && !signals()) throw std::logic_error("this transport waits for no arrivals");
   start(sends, receives, after);
-  for (const Message& message : sends) count_sent(message.peer, message.bytes);
+  for (const Message& message : sends)
+    bytes_sent_to_[static_cast<std::size_t>(message.peer)] += message.bytes;
   ++posted_;
-}
-
-void Transport::access(const std::function<void()>&) {
-  throw std::logic_error("kernels of this transport's ranks do not reach each other's memory");
 }
 
 std::uint64_t Transport::bytes_sent() const {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -36,14 +35,13 @@ class Transport {
     void* data = nullptr;
     std::size_t bytes = 0;  // the same at both ends; 0 is a message too
     Arrival arrival = {};   // of a message that is received
+    // The bytes are lines of equal length, as many at both ends, whose begins are `step` bytes apart. Only if
+    // strides() is true.
+    std::size_t lines = 1, step = 0;
   };
   // When an exchange may begin. stream: on a GPU after all work that is on stream 0 already. arrivals: after
   // all that this rank receives in earlier exchanges has arrived, so that it may be passed on.
   enum class After { stream, arrivals };
-  // What kernels of a rank can do by themselves. none: read its own memory. mapped: read and write the memory
-  // of all ranks, at the addresses that these have for it. running: and kernels of all ranks run at the same
-  // time, so that one may wait for another.
-  enum class Reach { none, mapped, running };
 
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -60,22 +58,13 @@ class Transport {
   // them is done: a kernel that is enqueued on stream 0 from now on may wait for their flags. (Between
   // threads the messages move in wait().)
   virtual void settle() = 0;
-  // True if messages may set flags.
+  // True if messages may set flags; if they may be of several lines.
   virtual bool signals() const { return false; }
+  virtual bool strides() const { return false; }
   // Multiprocessors that must stay free of kernels which wait for flags, because exchanges need them.
   virtual int multiprocessors() const { return 0; }
-
-  // The same on all ranks. If it is not none, the two functions after it work.
-  virtual Reach reach() const { return Reach::none; }
-  // A word that kernels of any rank may read: not 0 once the ring has failed. Those that wait for another
-  // rank end then.
+  // A word of host memory, not 0 once the ring has failed: kernels that wait for flags end then. May be null.
   virtual const std::uint32_t* ended() const { return nullptr; }
-  // Calls enqueue(), which enqueues work that accesses the memory of other ranks on stream 0. Throws
-  // TransportError instead if the ring has failed. When it fails later, the calls that say so on any rank
-  // return after this work.
-  virtual void access(const std::function<void()>& enqueue);
-  // Counts what another rank reads by itself.
-  void count_sent(int peer, std::uint64_t bytes) { bytes_sent_to_[static_cast<std::size_t>(peer)] += bytes; }
 
   double timeout_s() const { return timeout_s_; }
   // Completes the oldest posted exchange that was not waited for. On a GPU the host does not wait: work that
@@ -91,7 +80,7 @@ class Transport {
   virtual void abort(const std::string& why) noexcept = 0;
   virtual std::string failure() = 0;
 
-  // Counted over all that was posted or read: in all, and to one rank.
+  // Counted over all that was posted: in all, and to one rank.
   std::uint64_t bytes_sent() const;
   std::uint64_t bytes_sent_to(int peer) const { return bytes_sent_to_[static_cast<std::size_t>(peer)]; }
 

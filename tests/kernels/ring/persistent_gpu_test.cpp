@@ -1,5 +1,4 @@
-// Persistent rings whose ranks share one GPU: launches of allgather copy shards themselves, streams do it if
-// shards are passed on.
+// Persistent rings whose ranks share one GPU.
 #include <cuda_runtime_api.h>
 
 #include <chrono>
@@ -108,12 +107,12 @@ TEST(PersistentLaunch, GivesUpWhenItsPatienceEnds) {
     const auto k = device->allocate(static_cast<std::size_t>(walk.received_rows) * row);
     const auto v = device->allocate(static_cast<std::size_t>(walk.received_rows) * row);
     const cuda::DeviceMemory<std::uint32_t> flags(std::vector<std::uint32_t>{4});
-    const auto gave_up = device->host_words(2);
+    const auto gave_up = device->host_words(1);
     const auto execution = kernel->prepare_walk(piece_case(ring, 0, Mask::full), variant, {.timeout_s = 0.3});
     execution->load(walk);
     const auto run = [&](std::uint32_t first) {
       const auto begin = std::chrono::steady_clock::now();
-      execution->run(tensors.operands(), {k.get(), v.get(), flags.data(), first, gave_up.get(), {}});
+      execution->run(tensors.operands(), {k.get(), v.get(), flags.data(), first, nullptr, gave_up.get()});
       EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };

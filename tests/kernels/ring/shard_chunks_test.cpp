@@ -26,15 +26,15 @@ Ring ring_of_four(RingAlgorithm algorithm = RingAlgorithm::ring, Mask mask = Mas
   return Ring(work, variant);
 }
 
-// 4096 rows of a head of 256 bytes: 1 MiB of K.
+// 4096 rows of 4 heads of 256 bytes: lines of 1 KiB, and 4 MiB of K. Lines are longer beside less work.
 TEST(ShardChunks, OfHeadsAreLongEnough) {
   const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::heads);
-  EXPECT_EQ(chunks.heads, 1);
+  EXPECT_EQ(chunks.heads, 4);
   EXPECT_EQ(chunks.rows, 4096);
-  EXPECT_EQ(chunks.head_chunks, 16);
+  EXPECT_EQ(chunks.head_chunks, 4);
   EXPECT_EQ(chunks.row_chunks, 1);
-  EXPECT_EQ(chunks.count(2), 32);
-  EXPECT_EQ(shard_chunks(ring_of_four(), ChunkShape::heads, {.least_line_bytes = 1 << 10}).heads, 4);
+  EXPECT_EQ(chunks.count(2), 8);
+  EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), ChunkShape::heads).heads, 8);
   EXPECT_EQ(
       shard_chunks(ring_of_four(), ChunkShape::heads, {.least_line_bytes = 1, .least_bytes = 3 << 20}).heads,
       3);
@@ -83,6 +83,27 @@ TEST(ShardChunks, CoverEachShardOnce) {
       EXPECT_TRUE(std::all_of(times.begin(), times.end(), [](int count) { return count == 1; }));
     }
   }
+}
+
+// Chunk 0 of all shards, then chunk 1; what is passed on follows a round later.
+TEST(ChunkExchanges, BringHeadsOfAllShardsInTurn) {
+  using After = Transport::After;
+  const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::heads);
+  const auto direct = chunk_exchanges(ring_of_four(RingAlgorithm::allgather), chunks);
+  const auto passing = chunk_exchanges(ring_of_four(RingAlgorithm::ring), chunks);
+  for (const auto* exchanges : {&direct, &passing}) {
+    ASSERT_EQ(exchanges->size(), 3u * 8);  // of two batch entries
+    for (const ChunkExchange& exchange : *exchanges)
+      EXPECT_EQ(exchange.after, exchanges == &passing && exchange.step > 0 ? After::arrivals : After::stream);
+  }
+  const auto at = [](const std::vector<ChunkExchange>& exchanges, std::size_t number) {
+    return std::pair{exchanges[number].step, exchanges[number].chunk};
+  };
+  EXPECT_EQ(at(direct, 1), (std::pair<std::int64_t, std::int64_t>{1, 0}));
+  EXPECT_EQ(at(direct, 3), (std::pair<std::int64_t, std::int64_t>{0, 1}));
+  EXPECT_EQ(at(passing, 1), (std::pair<std::int64_t, std::int64_t>{0, 1}));
+  EXPECT_EQ(at(passing, 2), (std::pair<std::int64_t, std::int64_t>{1, 0}));
+  EXPECT_EQ(at(passing, 23), (std::pair<std::int64_t, std::int64_t>{2, 7}));
 }
 
 TEST(ChunkExchanges, BringRowsOfOneShardAfterAnother) {

@@ -1,5 +1,5 @@
 // A kernel that walks the keys of several sources, on processors: it runs beside the thread of its rank, as a
-// launch on a GPU does, waits for the same flags, and copies shards by the same code.
+// launch on a GPU does, and waits for the same flags.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "kernels/case/rounding.hpp"
@@ -66,68 +65,6 @@ class EmulatedStream {
   std::thread thread_;
 };
 
-// What the protocol of kernels/index/shard_copies.hpp runs on here.
-struct HostThread {
-  static constexpr int kTurns = 64;
-  std::uint32_t load(const std::uint32_t* word) const {
-    return std::atomic_ref(*const_cast<std::uint32_t*>(word)).load(std::memory_order_acquire);
-  }
-  std::uint32_t peek(const std::uint32_t* word) const { return load(word); }
-  void store(std::uint32_t* word, std::uint32_t value) const {
-    std::atomic_ref(*word).store(value, std::memory_order_release);
-  }
-  std::uint64_t now_ns() const {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                          std::chrono::steady_clock::now().time_since_epoch())
-                                          .count());
-  }
-  void pause(int turn) const {
-    if (turn < 8)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-  }
-};
-
-struct HostCopier : HostThread {
-  static constexpr std::uint32_t kPieceWords = 3;
-  bool wait_for(const std::uint32_t* word, std::uint32_t needed, const ShardWaits& waits, int missed,
-                std::uint32_t whom) {
-    return hilbench::wait_for(word, needed, waits, missed, whom, *this);
-  }
-  // Late, so that whoever does not wait reads something else. By bytes: the thread sanitizer does not see
-  // memcpy() of a fixed size.
-  void copy(const ChunkWords& words, std::uint32_t begin, std::uint32_t end) {
-    if (std::exchange(late_, false)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    for (std::uint32_t word = begin; word < end; ++word)
-      for (int byte = 0; byte < 16; ++byte)
-        words.to[words.at(word) + byte] = words.from[words.at(word) + byte];
-  }
-  bool is_last(std::uint32_t* word, std::uint32_t needed) {
-    return std::atomic_ref(*word).fetch_add(1, std::memory_order_acq_rel) + 1 == needed;
-  }
-  void add(std::uint32_t* word) { std::atomic_ref(*word).fetch_add(1, std::memory_order_release); }
-  void tell(std::uint32_t* word, std::uint32_t value) { store(word, value); }
-
- private:
-  bool late_ = true;
-};
-
-// The copiers of a launch.
-class EmulatedCopiers {
- public:
-  explicit EmulatedCopiers(const ShardCopies& copies) {
-    for (std::uint32_t copier = 0; copier < copies.copiers; ++copier)
-      threads_.emplace_back([copies, copier] {
-        HostCopier by;
-        copy_shards(copies, copier, by);
-      });
-  }
-
- private:
-  std::vector<std::jthread> threads_;
-};
-
 class EmulatedWalk final : public WalkExecution {
  public:
   EmulatedWalk(const Case& work, const Variant& variant, const WalkLimits& limits)
@@ -141,7 +78,6 @@ class EmulatedWalk final : public WalkExecution {
   void run(const Operands& operands, const ReceivedShards& received) override {
     if (before_launch() != nullptr) before_launch()();
     stream_->enqueue([=, this] {
-      const EmulatedCopiers copiers(received.copies);
       for (const WalkBranch& branch : walk_->branches)
         for (const IndexTile& tile : branch.tiles)
           for (std::int32_t i = 0; i < tile.query_count; ++i)
@@ -191,13 +127,16 @@ class EmulatedWalk final : public WalkExecution {
     const std::int64_t chunk =
         (tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads) * chunks.row_chunks +
         (gathers_ ? chunks.row_chunks - 1 : slot / chunks.rows);
-    HostThread thread;
-    const ShardWaits waits = {.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s),
-                              .gave_up = received.gave_up};
-    if (std::atomic_ref(*received.gave_up).load() != 0) return;
-    hilbench::wait_for(received.arrived + (source - 1),
-                       received.first + static_cast<std::uint32_t>(chunk) + 1, waits, kMissedKeys,
-                       static_cast<std::uint32_t>(source), thread);
+    const std::atomic_ref<std::uint32_t> flag(received.arrived[source - 1]), gave_up(*received.gave_up);
+    const auto begin = std::chrono::steady_clock::now();
+    while (gave_up.load() == 0 && static_cast<std::int32_t>(flag.load() - received.first) < chunk + 1) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      const bool ended = received.ended != nullptr &&
+                         std::atomic_ref(*const_cast<std::uint32_t*>(received.ended)).load() != 0;
+      if (ended ||
+          std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(limits_.timeout_s))
+        gave_up = static_cast<std::uint32_t>(source);
+    }
   }
 
   std::vector<float> elements(const void* tensor, std::int64_t row) const {
@@ -256,109 +195,36 @@ class StreamedDevice final : public ClearingDevice {
     const auto words = std::make_shared<std::vector<std::uint32_t>>(count, 0);
     return {words, words->data()};
   }
-  std::uint32_t copiers() const override { return 3; }
-  void upload(const void* data, std::size_t bytes, void* to) override {
-    const auto* const from = static_cast<const std::byte*>(data);
-    EmulatedStream::own()->enqueue([held = std::vector<std::byte>(from, from + bytes), to] {
-      std::memcpy(to, held.data(), held.size());
-    });
-  }
-  void tell(std::uint32_t* word, std::uint32_t value) override {
-    EmulatedStream::own()->enqueue([=] { HostThread().store(word, value); });
-  }
-  void copy_shards(const ShardCopies& copies) override {
-    EmulatedStream::own()->enqueue([=] { const EmulatedCopiers copiers(copies); });
-  }
-  void wait_until_read(const ShardReaders& readers) override {
-    EmulatedStream::own()->enqueue([=] {
-      HostThread thread;
-      hilbench::wait_until_read(readers, thread);
-    });
-  }
   static std::unique_ptr<RingDevice> make(RingDevice& other) {
     return std::make_unique<StreamedDevice>(other);
   }
 };
 
-// The streams of all ranks, as far as they may access each other's memory.
-class AccessingStreams {
- public:
-  void add(std::shared_ptr<EmulatedStream> stream) {
-    const std::lock_guard lock(mutex_);
-    streams_.insert(std::move(stream));
-  }
-  void synchronize() {
-    std::unique_lock lock(mutex_);
-    const auto streams = streams_;
-    lock.unlock();
-    for (const auto& stream : streams) stream->synchronize();
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<std::shared_ptr<EmulatedStream>> streams_;
-};
-
-// Its messages come late, so that whoever does not wait for them reads something else. When the ring has
-// failed its calls return after the work on the streams of all ranks, as between GPUs.
+// Its messages come late, so that whoever does not wait for them reads something else.
 class LateTransport final : public Transport {
  public:
-  LateTransport(std::unique_ptr<Transport> other, std::shared_ptr<AccessingStreams> streams,
-                Reach reach = Reach::running)
-      : Transport(other->rank(), other->size(), other->timeout_s()),
-        other_(std::move(other)),
-        streams_(std::move(streams)),
-        reach_(std::min(reach, other_->reach())) {}
-  void settle() override {
-    released([&] { other_->settle(); });
-  }
+  explicit LateTransport(std::unique_ptr<Transport> other)
+      : Transport(other->rank(), other->size(), other->timeout_s()), other_(std::move(other)) {}
+  void settle() override { other_->settle(); }
   bool signals() const override { return other_->signals(); }
-  Reach reach() const override { return reach_; }
+  bool strides() const override { return other_->strides(); }
   const std::uint32_t* ended() const override { return other_->ended(); }
-  void access(const std::function<void()>& enqueue) override {
-    released([&] {
-      other_->access([&] {
-        streams_->add(EmulatedStream::own());
-        enqueue();
-      });
-    });
-  }
-  void barrier() override {
-    released([&] { other_->barrier(); });
-  }
-  std::vector<std::string> gather(const std::string& mine) override {
-    std::vector<std::string> all;
-    released([&] { all = other_->gather(mine); });
-    return all;
-  }
-  void abort(const std::string& why) noexcept override {
-    other_->abort(why);
-    streams_->synchronize();
-  }
+  void barrier() override { other_->barrier(); }
+  std::vector<std::string> gather(const std::string& mine) override { return other_->gather(mine); }
+  void abort(const std::string& why) noexcept override { other_->abort(why); }
   std::string failure() override { return other_->failure(); }
 
  private:
   void start(std::span<const Message> sends, std::span<const Message> receives, After after) override {
-    released([&] { other_->post(sends, receives, after); });
+    other_->post(sends, receives, after);
     late_ = true;
   }
   void finish() override {
     if (std::exchange(late_, false)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    released([&] { other_->wait(); });
-  }
-  template <class Call>
-  void released(const Call& call) {
-    try {
-      call();
-    } catch (const TransportError&) {
-      streams_->synchronize();
-      throw;
-    }
+    other_->wait();
   }
 
   const std::unique_ptr<Transport> other_;
-  const std::shared_ptr<AccessingStreams> streams_;
-  const Reach reach_;
   bool late_ = false;
 };
 

@@ -133,6 +133,42 @@ void exercise_exchanges(Transport& transport, int exchanges, int depth, unsigned
   EXPECT_EQ(transport.bytes_sent(), bytes);
 }
 
+// Messages of lines: every rank gives columns of a matrix to every other, and the rest stays as it was.
+template <class Memory>
+void exercise_lines(Transport& transport) {
+  constexpr std::size_t kLines = 37, kStep = 96, kBegin = 16, kLine = 40;
+  ASSERT_TRUE(transport.strides());
+  const auto matrix_of = [](int source) {
+    std::vector<unsigned char> values(kLines * kStep);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<unsigned char>(i / kStep * 7 + i + static_cast<std::size_t>(source) * 50);
+    return values;
+  };
+  const auto message = [&](const MessageBuffer<Memory>& matrix, int peer) {
+    Transport::Message lines = matrix.message(peer);
+    lines.data = static_cast<unsigned char*>(lines.data) + kBegin;
+    lines.bytes = kLines * kLine, lines.lines = kLines, lines.step = kStep;
+    return lines;
+  };
+  MessageBuffer<Memory> own(kLines * kStep);
+  own.fill(matrix_of(transport.rank()));
+  std::vector<MessageBuffer<Memory>> received;
+  std::vector<Transport::Message> sends, receives;
+  for (int peer = 0; peer < transport.size(); ++peer) {
+    received.emplace_back(kLines * kStep).fill(std::vector<unsigned char>(kLines * kStep, 0x5a));
+    sends.push_back(message(own, peer));
+    receives.push_back(message(received.back(), peer));
+  }
+  transport.post(sends, receives);
+  transport.wait();
+  for (int peer = 0; peer < transport.size(); ++peer) {
+    std::vector<unsigned char> expected = matrix_of(peer);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      if (i % kStep < kBegin || i % kStep >= kBegin + kLine) expected[i] = 0x5a;
+    received[static_cast<std::size_t>(peer)].expect(expected, "lines of rank " + std::to_string(peer));
+  }
+}
+
 // Every rank gets the values of all ranks, by rank, of any length; several times.
 inline void exercise_gather(Transport& transport) {
   for (int round = 0; round < 5; ++round) {

@@ -57,6 +57,10 @@ TEST_P(PeerRanks, TellOfArrivals) {
     expect_no_errors(run_peers(GetParam(), kPatience_s, exercise_arrivals<GpuMemory>, link));
 }
 
+TEST_P(PeerRanks, ExchangeLines) {
+  expect_no_errors(run_peers(GetParam(), kPatience_s, exercise_lines<GpuMemory>));
+}
+
 TEST_P(PeerRanks, Gather) {
   expect_no_errors(run_peers(GetParam(), kPatience_s, exercise_gather));
 }

@@ -53,6 +53,10 @@ TEST_P(ThreadRanks, TellOfArrivals) {
     expect_no_errors(run_threads(GetParam(), kPatience_s, exercise_arrivals<HostMemory>, link));
 }
 
+TEST_P(ThreadRanks, ExchangeLines) {
+  expect_no_errors(run_threads(GetParam(), kPatience_s, exercise_lines<HostMemory>));
+}
+
 TEST_P(ThreadRanks, Gather) {
   expect_no_errors(run_threads(GetParam(), kPatience_s, exercise_gather));
 }
@@ -177,6 +181,35 @@ TEST(Threads, SizesThatDifferAreTold) {
     transport.wait();
   });
   for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 4 bytes to rank 1, which expects 8");
+}
+
+TEST(Threads, LinesThatDifferAreTold) {
+  const std::vector<std::string> errors = run_threads(2, kPatience_s, [](Transport& transport) {
+    int values[4] = {};
+    const Transport::Message sends[] = {{.peer = 1, .data = values, .bytes = 8, .lines = 2, .step = 8}};
+    const Transport::Message receives[] = {{.peer = 0, .data = values, .bytes = 8}};
+    if (transport.rank() == 0)
+      transport.post(sends, {});
+    else
+      transport.post({}, receives);
+    transport.wait();
+  });
+  for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 2 lines to rank 1, which expects 1");
+}
+
+// A sender decides who receives when: the message to rank 2 waits for the one to rank 1 before it.
+TEST(Threads, MessagesOfARankAreMatchedInTurn) {
+  const std::vector<std::string> errors = run_threads(3, 0.5, [](Transport& transport) {
+    int values[2] = {};
+    const Transport::Message sends[] = {{1, values, 4}, {2, values + 1, 4}};
+    const Transport::Message receives[] = {{0, values, 4}};
+    if (transport.rank() == 0) transport.post(sends, {});
+    if (transport.rank() == 2) transport.post({}, receives);
+    if (transport.rank() != 1) transport.settle();
+    transport.barrier();
+  });
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find(" waited 0.5 s for "), std::string::npos) << error;
 }
 
 TEST(Threads, AbortWakesEveryone) {
