@@ -22,12 +22,15 @@ import warnings
 
 import torch_program
 import window_pairs
+from kept_choice import KeptChoice
 from torch_program import (FLEX_MODE, FLEX_TUNING_S, TRIALS, Clock, Unsupported, available_bytes, cudnn_version,
                            first_line, import_flex, lse_request, package_version)
 from window_pairs import Order, Pairs, Windows, box_for
 
 MASKED, FLEX, BOXES, NATTEN = "", "flex", "flex_boxes", "natten"
 BLOCK_SIZES = (128, 64, 256)  # of queries and keys; the first is FlexAttention's default
+TUNED_FOR = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges", "causal", "batch", "heads",
+             "kv_heads", "head_dim", "dtype", "threads", "mask_block")
 MASK_ROWS = 1024  # of the stored mask that are made at a time
 ALIGNED = 16  # elements from one row of the stored mask to the next are a multiple of this
 
@@ -151,7 +154,7 @@ class Masked:
 class Flex:
     """FlexAttention over blocks of one size, in one order of the positions."""
 
-    def __init__(self, case, inputs, size, boxes):
+    def __init__(self, case, inputs, size, boxes, options=()):
         from torch.nn.attention import flex_attention as module
         self.case, self.size = case, size
         windows = Windows(case)
@@ -168,7 +171,8 @@ class Flex:
         self.lse = case.device == "cuda"
         self.compiled = torch.compile(module.flex_attention, dynamic=False, fullgraph=True, mode=FLEX_MODE)
         self.wanted = lse_request(module) if self.lse else {}
-        self.options = {}  # not ROWS_GUARANTEED_SAFE: the first block of a query may hold none of its keys
+        self.options = dict(options)  # no ROWS_GUARANTEED_SAFE: the first block of a query may hold none of its keys
+        self.tuned = "in this process"
         self.step = self.attend
 
     def make_mask(self, module, windows, device):
@@ -234,8 +238,25 @@ class Flex:
         device = self.case.device
         libraries = {"libraries": [f"FlexAttention, Triton {package_version('triton')}"]} if device == "cuda" else {}
         return {"backends": ["flex"], **libraries, "compiled": FLEX_MODE, "kernel_options": self.options,
-                "block_size": self.size, "box": self.box, "computed_over_needed": self.computed / self.pairs,
+                "tuned": self.tuned, "block_size": self.size, "box": self.box,
+                "computed_over_needed": self.computed / self.pairs,
                 **({"permutation": "not in the time"} if self.box else {})}
+
+
+def flex_as_kept(case, inputs, boxes, kept):
+    """With the block size and options that were fastest in an earlier process; None if there are none that work."""
+    choice = kept.read()
+    if not choice or choice.get("size") not in BLOCK_SIZES:
+        return None
+    try:
+        work = Flex(case, inputs, choice["size"], boxes, choice["options"])
+        work.tuned = "in an earlier process"
+        work.step()
+        return work
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # of the compiler, or because another wrote the file: search again
+        return None
 
 
 def fastest_flex(case, inputs, boxes):
@@ -243,6 +264,12 @@ def fastest_flex(case, inputs, boxes):
     import_flex(case)
     if case.heads % case.kv_heads:
         raise Unsupported(f"flex: {case.heads} heads do not divide among {case.kv_heads} K/V heads")
+    gpu = torch.cuda.get_device_name() if case.device == "cuda" else None
+    seen = case.mask.sum(1).tolist() if hasattr(case, "mask") else None
+    told = [BLOCK_SIZES, boxes, torch.__version__, gpu, seen, [vars(case).get(name) for name in TUNED_FOR]]
+    kept = KeptChoice("flex_windows", told)
+    if work := flex_as_kept(case, inputs, boxes, kept):
+        return work
     deadline = time.monotonic() + FLEX_TUNING_S
     best, errors = None, []
 
@@ -262,19 +289,15 @@ def fastest_flex(case, inputs, boxes):
         if not best or found < best[0]:
             best = found, work
 
-    def with_tma(size):
-        work = Flex(case, inputs, size, boxes)
-        work.options = {**work.options, "USE_TMA": True}
-        return work
-
     for size in BLOCK_SIZES:
         if size == min(BLOCK_SIZES) or size // 2 < case.sequence_length:  # else a smaller one holds all positions too
             attempt(lambda: Flex(case, inputs, size, boxes))
     if best and case.device == "cuda" and torch.cuda.get_device_capability() >= (9, 0):
         size = best[1].size
-        attempt(lambda: with_tma(size))
+        attempt(lambda: Flex(case, inputs, size, boxes, {"USE_TMA": True}))
     if not best:
         raise Unsupported(errors[0])
+    kept.keep({"size": best[1].size, "options": best[1].options})
     return best[1]
 
 

@@ -15,6 +15,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import tempfile
 import unittest.mock
 
 GPUS = os.environ.copy()  # before program.py hides the GPUs from what tests start
@@ -169,7 +170,13 @@ class GeometryTest(torch_rivals.RivalTest):
 
 
 class ProtocolTest(torch_rivals.ProtocolTest):
-    environment = GPUS
+    @classmethod
+    def setUpClass(cls):
+        """A cache of its own, without the choices of earlier runs."""
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.environment = {**GPUS, "TORCHINDUCTOR_CACHE_DIR": folder.name}
+
     if DEVICE == "cuda":
         tolerance = {**torch_rivals.TOLERANCE, "fp32": 2e-3}
         lse_tolerance = 2e-2
@@ -240,6 +247,25 @@ class ProtocolTest(torch_rivals.ProtocolTest):
                     self.assertEqual(answer.get("permute_ns", 0) > 0, boxes)
                     self.assertEqual(self.check_output(case, tensors), DEVICE == "cuda")
                     self.check_blocks(case, answer)
+
+    def test_the_choice_of_a_process_is_kept(self):
+        """Unless it is no choice, or of another case."""
+        case = {"batch": 1, "heads": 1, "kv_heads": 1, "head_dim": 16, "pass": "forward", "ring_size": 1, "device": DEVICE,
+                "threads": 1, "dtype": "fp32", "causal": False, "edges": "shift", "window_dilation": [1, 1],
+                "window_stride": [1, 1], "window_causal": [False, False], "grid": [8, 8], "sequence_length": 64}
+        kept = pathlib.Path(self.environment["TORCHINDUCTOR_CACHE_DIR"], "hilbench")
+
+        def tuned(window):
+            answer = self.load({**case, "window": window}, "flex", random.Random(3))[1]
+            self.skip_without_compiler(answer.get("unsupported"))
+            return answer["tuned"]
+
+        self.assertEqual([tuned([3, 3]), tuned([3, 3]), tuned([5, 3])],
+                         ["in this process", "in an earlier process", "in this process"])
+        for text in ('{"size": 7, "options": {}}', "no JSON", '{"size": 64, "options": 3}'):
+            for file in kept.iterdir():
+                file.write_text(text)
+            self.assertEqual(tuned([3, 3]), "in this process", text)
 
     def test_lists_of_blocks_are_as_wide_as_the_longest(self):
         """PyTorch times tile sizes with lists of their shape: width is time. Its kernel for GPUs reads the list of full
