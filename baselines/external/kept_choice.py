@@ -8,18 +8,18 @@ import sys
 
 
 class KeptChoice:
-    """A dictionary that JSON holds. `told` is all that it depends on, as JSON holds it too."""
+    """A dictionary, in a file of JSON. `told`: what it is a choice for; JSON must be able to hold that too."""
 
     def __init__(self, name, told):
         try:
             from torch._inductor.codecache import cache_dir
             key = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
             self.file = pathlib.Path(cache_dir(), "hilbench", f"{name}-{key}.json")
-        except ImportError:
+        except (ImportError, OSError):
             self.file = None
 
     def read(self):
-        """None if nothing is kept, or something else."""
+        """None if nothing valid is kept."""
         try:
             kept = json.loads(self.file.read_text()) if self.file else None
         except (OSError, ValueError):

@@ -14,6 +14,7 @@ Masks of blocks are for the first two. On a GPU the work is one CUDA graph, time
 perf_counter. Forward pass on one rank.
 """
 
+import hashlib
 import importlib.util
 import math
 import sys
@@ -29,6 +30,7 @@ from window_pairs import Order, Pairs, Windows, box_for
 
 MASKED, FLEX, BOXES, NATTEN = "", "flex", "flex_boxes", "natten"
 BLOCK_SIZES = (128, 64, 256)  # of queries and keys; the first is FlexAttention's default
+SEARCH = ["2026-11", BLOCK_SIZES, FLEX_MODE]  # change it with fastest_flex(): kept choices are of one search
 TUNED_FOR = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges", "causal", "batch", "heads",
              "kv_heads", "head_dim", "dtype", "threads", "mask_block")
 MASK_ROWS = 1024  # of the stored mask that are made at a time
@@ -193,9 +195,8 @@ class Flex:
             number = some.sum(1, dtype=torch.int32)
             at = torch.argsort(some.to(torch.int8), dim=1, descending=True, stable=True).to(torch.int32)
             lists += [number[None, None].contiguous(), at[None, None].contiguous()]
-        count = self.case.sequence_length
         self.mask = module.BlockMask.from_kv_blocks(*lists, BLOCK_SIZE=self.size, mask_mod=visible,
-                                                    seq_lengths=(count, count))
+                                                    seq_lengths=2 * (self.case.sequence_length,))
         self.narrow_lists()
 
     def narrow_lists(self):
@@ -264,18 +265,18 @@ def fastest_flex(case, inputs, boxes):
     import_flex(case)
     if case.heads % case.kv_heads:
         raise Unsupported(f"flex: {case.heads} heads do not divide among {case.kv_heads} K/V heads")
-    gpu = torch.cuda.get_device_name() if case.device == "cuda" else None
-    seen = case.mask.sum(1).tolist() if hasattr(case, "mask") else None
-    told = [BLOCK_SIZES, boxes, torch.__version__, gpu, seen, [vars(case).get(name) for name in TUNED_FOR]]
-    kept = KeptChoice("flex_windows", told)
+    mask = hashlib.sha256(bytes(case.mask.flatten().tolist())).hexdigest() if hasattr(case, "mask") else None
+    where = case.device == "cuda" and torch.cuda.get_device_name()
+    kept = KeptChoice("flex_windows", [SEARCH, boxes, torch.__version__, package_version("triton"), where, mask,
+                                       [vars(case).get(name) for name in TUNED_FOR]])
     if work := flex_as_kept(case, inputs, boxes, kept):
         return work
-    deadline = time.monotonic() + FLEX_TUNING_S
-    best, errors = None, []
+    deadline, best, errors, complete = time.monotonic() + FLEX_TUNING_S, None, [], True
 
     def attempt(make):
-        nonlocal best
+        nonlocal best, complete
         if best and time.monotonic() > deadline:
+            complete = False
             return
         try:
             work = make()
@@ -297,7 +298,8 @@ def fastest_flex(case, inputs, boxes):
         attempt(lambda: Flex(case, inputs, size, boxes, {"USE_TMA": True}))
     if not best:
         raise Unsupported(errors[0])
-    kept.keep({"size": best[1].size, "options": best[1].options})
+    if complete:
+        kept.keep({"size": best[1].size, "options": best[1].options})
     return best[1]
 
 

@@ -43,6 +43,27 @@ std::optional<std::string> why_not_gpus(const Measure& measure, const Case& work
   return std::nullopt;
 }
 
+// Two GPUs of the ring that cannot access each other's memory, if there are any.
+std::optional<std::pair<int, int>> unlinked_in_ring(const Case& work, const Site& site) {
+  const int first = site.gpu ? site.gpu->ordinal : 0;
+  const auto in_ring = [&](int ordinal) {
+    return (ordinal - first + site.gpus) % site.gpus < work.ring_size;
+  };
+  for (const auto& pair : site.unlinked)
+    if (in_ring(pair.first) && in_ring(pair.second)) return pair;
+  return std::nullopt;
+}
+
+// A launch waits for words that the GPUs of other ranks write.
+std::optional<std::string> why_not_launch(const Case& work, const Variant& variant, TransportKind transport,
+                                          const Site& site) {
+  if (variant.ring_launch != RingLaunch::persistent || transport != TransportKind::peer) return std::nullopt;
+  const auto unlinked = unlinked_in_ring(work, site);
+  if (!unlinked) return std::nullopt;
+  return fmt::format("ring_launch persistent: GPUs {} and {} cannot access each other's memory",
+                     unlinked->first, unlinked->second);
+}
+
 // For ranks that are processes, which only a launcher starts.
 std::optional<std::string> why_not_processes(const Case& work, const Site& site) {
   if (std::string absence = mpi_absence(); !absence.empty()) return absence;
@@ -64,6 +85,7 @@ std::optional<std::string> why_not_transport(const Measure& measure, const Case&
     reason = "moves memory of GPUs, this case runs on the CPU";
   else if (transport == TransportKind::mpi)
     reason = why_not_processes(work, site);
+  if (!reason) reason = why_not_launch(work, variant, transport, site);
   if (!reason && variant.outer_link == OuterLink::emulated_host && transport != TransportKind::threads &&
       transport != TransportKind::peer)
     reason = "its ranks reach each other by a network of their own; threads and peer emulate outer_link";
@@ -110,12 +132,7 @@ std::optional<std::string> why_not_hosts(const Case& work, const Variant& varian
 bool nccl_is_better(const Case& work, const Variant& variant, const Site& site) {
   if (site.processes > 1 || work.device != DeviceKind::cuda || work.ring_size > site.gpus) return false;
   if (variant.outer_link == OuterLink::emulated_host || !nccl_absence().empty()) return false;
-  const int first = site.gpu ? site.gpu->ordinal : 0;
-  const auto in_ring = [&](int ordinal) {
-    return (ordinal - first + site.gpus) % site.gpus < work.ring_size;
-  };
-  return std::any_of(site.unlinked.begin(), site.unlinked.end(),
-                     [&](const auto& pair) { return in_ring(pair.first) && in_ring(pair.second); });
+  return unlinked_in_ring(work, site).has_value();
 }
 
 }  // namespace

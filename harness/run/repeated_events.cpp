@@ -6,9 +6,15 @@
 
 namespace hilbench {
 
-RepeatedEvents::RepeatedEvents(const std::function<void(const TaskEvent&)>& progress,
+RepeatedEvents::RepeatedEvents(std::function<void(const TaskEvent&)> progress,
                                std::chrono::milliseconds every)
-    : progress_(progress), thread_([this, every] { repeat(every); }) {}
+    : progress_(std::move(progress)) {
+  sigset_t all, before;  // the thread inherits the mask: signals are for the thread that runs the task
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  thread_ = std::thread([this, every] { repeat(every); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
 RepeatedEvents::~RepeatedEvents() {
   {
@@ -27,9 +33,6 @@ void RepeatedEvents::pass(const TaskEvent& event) {
 }
 
 void RepeatedEvents::repeat(std::chrono::milliseconds every) {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are for the thread that runs the task
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, every, [this] { return end_; }))
     if (!std::exchange(passed_, false) && last_) progress_(*last_);

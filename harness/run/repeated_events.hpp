@@ -16,7 +16,7 @@ namespace hilbench {
 // record. Calls of `progress` do not overlap; it must not throw for a repeated event.
 class RepeatedEvents {
  public:
-  RepeatedEvents(const std::function<void(const TaskEvent&)>& progress, std::chrono::milliseconds every);
+  RepeatedEvents(std::function<void(const TaskEvent&)> progress, std::chrono::milliseconds every);
   ~RepeatedEvents();
   RepeatedEvents(const RepeatedEvents&) = delete;
   RepeatedEvents& operator=(const RepeatedEvents&) = delete;
@@ -26,7 +26,7 @@ class RepeatedEvents {
  private:
   void repeat(std::chrono::milliseconds every);
 
-  const std::function<void(const TaskEvent&)>& progress_;
+  const std::function<void(const TaskEvent&)> progress_;
   std::mutex mutex_;  // of what follows, and of calls of progress_
   std::condition_variable ended_;
   bool end_ = false, passed_ = false;  // an event since the thread looked last

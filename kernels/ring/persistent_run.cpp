@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <stdexcept>
 
 #include "kernels/base/nvtx.hpp"
@@ -37,7 +38,8 @@ PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, Rin
 PersistentRun::~PersistentRun() {
   try {
     device_.synchronize();
-  } catch (const std::exception&) {  // the errors of a device that fails were told before
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
   }
 }
 

@@ -11,14 +11,13 @@
 namespace hilbench {
 
 enum class ChunkShape {
-  heads,  // some K/V heads of all rows: tiles of the first heads need no more to begin. Messages of lines
+  heads,  // some K/V heads of all rows, which are lines: tiles of the first heads need no more to begin
   rows,   // some rows of all heads, which are contiguous
 };
 
 struct ChunkSizes {
-  // heads: short, so that tiles begin early, but the engines of an H100 copy lines of 1 KiB at 244 GB/s, of 2
-  // KiB at 284, and whole rows of 4 KiB at 335. Lines are twice as long unless attention is dense and full:
-  // otherwise a rank computes at most half as long beside the same exchange.
+  // heads: short, so that tiles begin early, but engines copy long lines faster. Lines are twice as long
+  // unless attention is dense and full: otherwise a rank computes less for each byte of a dense shard.
   std::int64_t least_line_bytes = 1 << 10;
   std::int64_t least_bytes = 1 << 20;  // of K, and as many of V
   // rows: of K, and as many of V; long enough for NCCL's rate, short enough for several in a shard.
@@ -44,8 +43,8 @@ struct ChunkExchange {
   Transport::After after = Transport::After::stream;
 };
 
-// All exchanges of a run, the same on every rank, as tiles need them. Chunks of heads: the first of all
-// shards, then the second. Chunks of rows: one shard after another.
+// All exchanges of a run, the same on every rank, as tiles need them: one shard after another if chunks are
+// of some rows, otherwise the first chunk of all shards, then the second.
 std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks);
 
 }  // namespace hilbench

@@ -46,7 +46,9 @@ struct Tally {
     if (in_one_process == 0) return "";
     return fmt::format(
         "Of these ratios, {} measured by one process only, from which no equality can be shown.",
-        in_one_process == cases ? "all were" : fmt::format("{} of {} were", in_one_process, cases));
+        in_one_process == cases
+            ? "all were"
+            : fmt::format("{} of {} {}", in_one_process, cases, in_one_process == 1 ? "was" : "were"));
   }
   // `sentence`, which gives the ratios, and what they cannot show.
   std::string with_one_process(std::string sentence) const {

@@ -25,8 +25,7 @@ std::string sweeps_html(const MachineOverview& machine) {
   return to_html(make_table<SweepOverview>("sweeps", "Sweeps of this machine", columns, machine.sweeps));
 }
 
-// Not loaded lazily: then figures that nobody has scrolled to are missing in a picture of the whole page. All
-// figures of a machine take less than 1 MB.
+// Not loaded lazily: then figures that nobody has scrolled to are missing in a picture of the whole page.
 std::string figures_html(const MachineOverview& machine) {
   std::string html;
   for (const SweepOverview& sweep : machine.sweeps)

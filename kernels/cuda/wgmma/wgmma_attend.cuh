@@ -92,8 +92,8 @@ struct Consumer {
     return group * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
   }
 
-  __device__ __forceinline__ TileRows rows_of(const ForwardTile& tile) const {
-    TileRows rows;
+  __device__ __forceinline__ GroupRows rows_of(const ForwardTile& tile) const {
+    GroupRows rows;
     rows.tile = &tile;
     rows.key_count = uniform(tile.key_count);
     rows.blocks = (rows.key_count + S::kKeys - 1) / S::kKeys;
@@ -108,7 +108,7 @@ struct Consumer {
     return rows;
   }
 
-  __device__ __forceinline__ void find_windows(TileRows& rows) const {
+  __device__ __forceinline__ void find_windows(GroupRows& rows) const {
     const ForwardTile& tile = *rows.tile;
     rows.entry = tile.key_position + rows.begin / S::kKeys;
     rows.number = tile.unmasked;
@@ -137,7 +137,7 @@ struct Consumer {
 
   // Writes O and LSE. Whole 16-bit rows of a warp go through its rows of Q in stage `q_stage`, from which the
   // tensor memory accelerator stores them while the next tile is computed; the stage is held until then.
-  __device__ __forceinline__ void store(const TileRows& rows, float (&o)[S::kDim / 2],
+  __device__ __forceinline__ void store(const GroupRows& rows, float (&o)[S::kDim / 2],
                                         const Softmax<S>& softmax, int q_stage) {
     const ForwardTile& tile = *rows.tile;
     const std::int64_t at =
@@ -191,7 +191,7 @@ struct Consumer {
   // Mends exponentials for which `shift` was too low. Some warps of a group may come here without the others:
   // nothing here uses products of the whole group.
   __device__ __forceinline__ void mend(Softmax<S>& softmax, float (&s)[S::kKeys / 2], float (&block_sum)[2],
-                                       const TileRows& rows, std::uint32_t q_at) const {
+                                       const GroupRows& rows, std::uint32_t q_at) const {
     float exponent[2] = {0, 0};
     bool held = !softmax.lost(block_sum);
     if constexpr (S::kRecalls)
@@ -209,7 +209,7 @@ struct Consumer {
 
   // Attention of the rows of a tile that has keys.
   __device__ __forceinline__ void attend(const ForwardTile& tile) {
-    TileRows rows = rows_of(tile);
+    GroupRows rows = rows_of(tile);
     // If all groups have rows of the tile, they take turns.
     const bool turns = uniform(tile.query_count) > 64 * (S::kConsumers - 1);
     float o[S::kDim / 2];

@@ -10,7 +10,7 @@
 namespace hilbench::cuda {
 
 // What a group needs to know of a tile. Each of this thread's two rows sees the keys below its `limit`.
-struct TileRows {
+struct GroupRows {
   const ForwardTile* tile;
   int position;
   int blocks;  // of keys
@@ -31,7 +31,7 @@ struct TileRows {
 };
 
 template <class S>
-__device__ __forceinline__ void enter_stretch(TileRows& rows, const KeyStretch* stretch) {
+__device__ __forceinline__ void enter_stretch(GroupRows& rows, const KeyStretch* stretch) {
   rows.stretch = stretch;
   rows.key_count = uniform(__ldg(&stretch->key_count));
   rows.left = (rows.key_count + S::kKeys - 1) / S::kKeys;
@@ -41,7 +41,7 @@ __device__ __forceinline__ void enter_stretch(TileRows& rows, const KeyStretch* 
 
 // What says which keys a block has: the tile, or one of its stretches.
 template <class S>
-__device__ __forceinline__ const auto& keys_of(const TileRows& rows) {
+__device__ __forceinline__ const auto& keys_of(const GroupRows& rows) {
   if constexpr (S::kSources)
     return *rows.stretch;
   else
@@ -51,7 +51,7 @@ __device__ __forceinline__ const auto& keys_of(const TileRows& rows) {
 // The next mask becomes that of this block. Starts to load the mask after it and, if there is one, the
 // number of a further mask. Both have a whole block to arrive: memory is busy with K and V.
 template <class S>
-__device__ __forceinline__ void advance_mask(const typename S::Params& p, TileRows& rows, bool more) {
+__device__ __forceinline__ void advance_mask(const typename S::Params& p, GroupRows& rows, bool more) {
   rows.bits = rows.next;
   rows.next = {~0u, ~0u};
   if (rows.number >= 0)
@@ -63,7 +63,7 @@ __device__ __forceinline__ void advance_mask(const typename S::Params& p, TileRo
 
 // After the products are under way, since the division takes long.
 template <class S>
-__device__ __forceinline__ void find_limits(const typename S::Params& p, TileRows& rows) {
+__device__ __forceinline__ void find_limits(const typename S::Params& p, GroupRows& rows) {
   if constexpr (S::kCausal) {
     rows.unmasked = uniform(keys_of<S>(rows).unmasked);
     // All queries of the tile see the whole stretch: its positions need not be a step apart.
@@ -78,7 +78,7 @@ __device__ __forceinline__ void find_limits(const typename S::Params& p, TileRow
 
 // Goes on to the next block.
 template <class S>
-__device__ __forceinline__ void advance_block(const typename S::Params& p, TileRows& rows) {
+__device__ __forceinline__ void advance_block(const typename S::Params& p, GroupRows& rows) {
   rows.begin += rows.step;
   if constexpr (S::kSources) {
     if (--rows.left > 0) return;
@@ -90,7 +90,7 @@ __device__ __forceinline__ void advance_block(const typename S::Params& p, TileR
 // Masks the scores of this block.
 template <class S>
 __device__ __forceinline__ void mask_rows(float (&s)[S::kKeys / 2], const typename S::Params& p,
-                                          const TileRows& rows) {
+                                          const GroupRows& rows) {
   if constexpr (S::kWindows) {
     mask_unseen<S>(s, rows.bits);
     return;

@@ -72,8 +72,8 @@ class Arrivals {
 
   // False if this thread, or another one of the launch, has given up.
   __device__ __forceinline__ bool comes(const WalkTables& walk, const std::uint32_t* flag, int chunks) const {
-    // Looks at the flag between two looks at host memory: some milliseconds. Over a hundred threads wait.
-    // When each looked there every 60 us, a ring of four H100s took 20 ms in place of 0.7.
+    // Looks at the flag between two looks at host memory: some milliseconds. Over a hundred threads wait, and
+    // their loads from the host stand in the way of everything else if they come every few microseconds.
     constexpr int kTurns = 4096;
     std::uint64_t begin = 0;
     for (int turn = 0; static_cast<int>(load_relaxed(flag) - walk.first) < chunks; ++turn) {

@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::string awaited(const Transfer& transfer, int rank) {
-  if (transfer.destination == rank)
+  if (transfer.destination == rank && transfer.expected)
     return fmt::format("{} bytes from rank {}", transfer.expected->message.bytes, transfer.source);
   return fmt::format("rank {} to receive {} bytes", transfer.destination, transfer.sent->message.bytes);
 }
@@ -131,6 +131,12 @@ void InProcessTransport::start(std::span<const Message> sends, std::span<const M
   }
 }
 
+// What keeps a transfer from moving: itself, or the first message of its sender that is not matched.
+const Transfer& InProcessTransport::open_before(const Transfer& transfer) const {
+  const auto& sent = group_->sent_[transfer.source];
+  return transfer.posted_by_both() && !transfer.matched && !sent.empty() ? *sent.front() : transfer;
+}
+
 void InProcessTransport::match(int source) {
   for (auto& sent = group_->sent_[source]; !sent.empty() && sent.front()->posted_by_both();
        sent.pop_front()) {
@@ -152,7 +158,7 @@ void InProcessTransport::settle() {
       if (group_->failure_) raise(lock);
       const auto open = open_in(exchange);
       if (open == exchange.end()) break;
-      sleep(lock, end, [&] { return awaited(**open, rank()); });
+      sleep(lock, end, [&] { return awaited(open_before(**open), rank()); });
     }
 }
 
@@ -165,7 +171,7 @@ void InProcessTransport::finish() {
     const auto open = std::find_if(exchange.begin(), exchange.end(),
                                    [](const auto& transfer) { return transfer->state != Transfer::done; });
     if (open == exchange.end()) break;
-    if (!advance(lock)) sleep(lock, end, [&] { return awaited(**open, rank()); });
+    if (!advance(lock)) sleep(lock, end, [&] { return awaited(open_before(**open), rank()); });
   }
   complete(exchanges_.front());
   exchanges_.pop_front();

@@ -103,6 +103,7 @@ class InProcessTransport : public Transport {
   void start(std::span<const Message> sends, std::span<const Message> receives, After after) final;
   void finish() final;
   void match(int source);
+  const Transfer& open_before(const Transfer& transfer) const;
   [[noreturn]] void raise(Lock& lock);
   template <class Awaited>
   void sleep(Lock& lock, std::chrono::steady_clock::time_point deadline, Awaited awaited);

@@ -1,8 +1,8 @@
 // The sender's side stream copies a message after both ends' marks on stream 0, and sets its flag; after
 // that, stream 0 of both ends goes on. The end that posts second enqueues the copy, so that no GPU ever waits
-// for something that a host has not done yet. Senders push, all with one stream and to one receiver after
-// another: on four H100s copies that the receivers pull take twice as long, and so do those that meet at a
-// receiver. What crosses an emulated link goes in chunks through pinned host memory: the sender's side stream
+// for something that a host has not done yet. Senders push, each with one stream and to one receiver after
+// another: copies that the receivers pull are slower over NVLink, and so are those that meet at a receiver.
+// What crosses an emulated link goes in chunks through pinned host memory: the sender's side stream
 // fills a chunk, the receiver's landing stream empties it.
 #include "kernels/ring/transport/peer.hpp"
 
@@ -115,22 +115,27 @@ class PeerTransport final : public InProcessTransport {
       source->hold(source->side);
       destination->hold(source->side);
     }
-    transfer.moved = link_.crossed_by(transfer.source, transfer.destination)
-                         ? cross(from, to, *source, *destination)
-                         : push(from, to, *source, *destination);
+    if (link_.crossed_by(transfer.source, transfer.destination))
+      transfer.moved = cross(from, to, *source, *destination);
+    else
+      push(from, to, *source, *destination, transfer.moved);
     transfer.state = Transfer::done;
   }
 
-  static std::shared_ptr<cuda::Mark> push(const Message& from, const Message& to, const Post& source,
-                                          const Post& destination) {
+  // `moved`: the mark after it, at first after the copy, so that whoever fails then waits for that.
+  static void push(const Message& from, const Message& to, const Post& source, const Post& destination,
+                   std::shared_ptr<void>& moved) {
     if (from.bytes > 0 && from.lines == 1)
       HILBENCH_CUDA(cudaMemcpyPeerAsync(to.data, destination.device, from.data, source.device, from.bytes,
                                         source.side));
     else if (from.bytes > 0)
       HILBENCH_CUDA(cudaMemcpy2DAsync(to.data, to.step, from.data, from.step, from.bytes / from.lines,
                                       from.lines, cudaMemcpyDefault, source.side));
-    if (to.arrival.flag != nullptr) cuda::write_value(to.arrival.flag, to.arrival.value, source.side);
-    return marked(source.device, source.side);
+    const std::shared_ptr<cuda::Mark> mark = marked(source.device, source.side);
+    moved = mark;
+    if (to.arrival.flag == nullptr) return;
+    cuda::write_value(to.arrival.flag, to.arrival.value, source.side);
+    mark->set(source.side);
   }
 
   static std::shared_ptr<cuda::Mark> marked(int device, cudaStream_t stream) {

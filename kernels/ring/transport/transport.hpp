@@ -50,13 +50,14 @@ class Transport {
   int size() const { return size_; }
 
   // Posts one exchange and returns at once. The n-th message from a to b is the n-th that b expects from a,
-  // in whatever exchanges they are. Until wait() has returned for the exchange, do not change sent data and
-  // do not read received data, unless a flag shows that it has arrived. Flags and After::arrivals only if
-  // signals() is true. After::arrivals: call settle() before.
+  // in whatever exchanges they are. A rank's messages move in the sequence in which it sends them, to
+  // whomever: one that its receiver does not expect yet holds up those after it. Until wait() has returned
+  // for the exchange, do not change sent data and do not read received data, unless a flag shows that it has
+  // arrived. Flags and After::arrivals only if signals() is true. After::arrivals: call settle() before.
   void post(std::span<const Message> sends, std::span<const Message> receives, After after = After::stream);
-  // Returns when all ranks have posted their ends of this rank's exchanges, and whatever a host must do for
-  // them is done: a kernel that is enqueued on stream 0 from now on may wait for their flags. (Between
-  // threads the messages move in wait().)
+  // Returns when both ends have posted this rank's messages, and those that their senders sent before, and
+  // whatever a host must do for them is done: a kernel that is enqueued on stream 0 from now on may wait for
+  // their flags. (Between threads the messages move in wait().)
   virtual void settle() = 0;
   // True if messages may set flags; if they may be of several lines.
   virtual bool signals() const { return false; }

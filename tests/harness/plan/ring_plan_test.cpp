@@ -110,6 +110,11 @@ TEST(RingPlan, GpusWithoutALinkExchangeOverNccl) {
   EXPECT_EQ(transport("transport: peer"), fallback);
   EXPECT_EQ(transport("transport: peer, ring_groups: 2, outer_link: emulated_host"), "peer")
       << "the host is what it asks for";
+  expect_skipped(
+      planned_ring(", device: cuda, dtype: bf16",
+                   "ring_launch: persistent, transport: peer, ring_groups: 2, outer_link: emulated_host",
+                   site),
+      "ring_launch persistent: GPUs 2 and 4 cannot access each other's memory");
   site.gpus = 3;
   EXPECT_EQ(transport("transport: auto"), "peer") << "NCCL wants a GPU for each rank";
 }

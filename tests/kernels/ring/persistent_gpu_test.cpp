@@ -84,44 +84,125 @@ TEST(PersistentGpuRingLonger, EqualsTheOracle) {
     }
 }
 
+// The launch of rank 0 of two, whose received chunks are whatever a test says.
+class LoneLaunch {
+ public:
+  LoneLaunch(const Implementation& kernel, KeyRows rows, double patience_s)
+      : ring_(work(), variant(rows)),
+        walk_(ring_walk(ring_, 0, rows_of_tile(ring_, 0, kernel), kernel.causal_traversal)),
+        problem_(work(), random_),
+        tensors_(problem_, ring_, *gpus_.devices().front(), 0),
+        execution_(kernel.prepare_walk(piece_case(ring_, 0, Mask::full), ring_.variant(),
+                                       {.timeout_s = patience_s})) {
+    const auto row = static_cast<std::size_t>(work().kv_heads * work().head_dim * 2);
+    for (std::shared_ptr<void>* received : {&k_, &v_})
+      *received = device_->allocate(static_cast<std::size_t>(walk_.received_rows) * row);
+    walk_.chunks = shard_chunks(ring_, ChunkShape::heads);
+    execution_->load(walk_);
+  }
+
+  static Case work() { return long_case(128, Mask::full, 2); }
+  std::uint32_t chunks() const { return static_cast<std::uint32_t>(walk_.chunks.count(1)); }
+  std::uint32_t gave_up() const { return *gave_up_; }
+  // With `arrived` chunks; how long it takes.
+  double run_s(std::uint32_t arrived, bool ring_has_failed = false) {
+    *ended_ = ring_has_failed ? 1 : 0;
+    const auto begin = std::chrono::steady_clock::now();
+    execution_->run(tensors_.operands(),
+                    {k_.get(), v_.get(), flags_.data(), kFlag - arrived, ended_.get(), gave_up_.get()});
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+ private:
+  static constexpr std::uint32_t kFlag = 4;
+  static Variant variant(KeyRows rows) {
+    Variant variant{.kernel = "dilated"};
+    variant.ring_launch = RingLaunch::persistent;
+    variant.rows = rows;
+    return variant;
+  }
+
+  Random random_{9};
+  const Gpus gpus_{1};
+  const Ring ring_;
+  Walk walk_;
+  const AttentionProblem problem_;
+  RankTensors tensors_;
+  const std::unique_ptr<RingDevice> device_ = cuda_ring_device();
+  std::shared_ptr<void> k_, v_;
+  const cuda::DeviceMemory<std::uint32_t> flags_{std::vector<std::uint32_t>{kFlag}};
+  const std::shared_ptr<std::uint32_t> gave_up_ = device_->host_words(1), ended_ = device_->host_words(1);
+  const std::unique_ptr<WalkExecution> execution_;
+};
+
 // Keys that never arrive: the launch ends by itself, and says for which shard it waited. If they arrive, the
 // next launch waits for nothing.
 TEST(PersistentLaunch, GivesUpWhenItsPatienceEnds) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
-  const Gpus gpus(1);
-  Random random(9);
+  const Implementation* const kernel = persistent_kernel(LoneLaunch::work());
+  if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
   for (const KeyRows rows : {KeyRows::automatic, KeyRows::gathered}) {
-    const Case work = long_case(128, Mask::full, 2);
-    const Implementation* const kernel = persistent_kernel(work);
-    if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
-    Variant variant{.kernel = "dilated"};
-    variant.ring_launch = RingLaunch::persistent;
-    variant.rows = rows;
-    const Ring ring(work, variant);
-    Walk walk = ring_walk(ring, 0, rows_of_tile(ring, 0, *kernel), kernel->causal_traversal);
-    walk.chunks = shard_chunks(ring, ChunkShape::heads);
-    const AttentionProblem problem(work, random);
-    RankTensors tensors(problem, ring, *gpus.devices().front(), 0);
-    const auto device = cuda_ring_device();
-    const auto row = static_cast<std::size_t>(work.kv_heads * work.head_dim * 2);
-    const auto k = device->allocate(static_cast<std::size_t>(walk.received_rows) * row);
-    const auto v = device->allocate(static_cast<std::size_t>(walk.received_rows) * row);
-    const cuda::DeviceMemory<std::uint32_t> flags(std::vector<std::uint32_t>{4});
-    const auto gave_up = device->host_words(1);
-    const auto execution = kernel->prepare_walk(piece_case(ring, 0, Mask::full), variant, {.timeout_s = 0.3});
-    execution->load(walk);
-    const auto run = [&](std::uint32_t first) {
-      const auto begin = std::chrono::steady_clock::now();
-      execution->run(tensors.operands(), {k.get(), v.get(), flags.data(), first, nullptr, gave_up.get()});
-      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    run(4 - static_cast<std::uint32_t>(walk.chunks.count(1)));  // all chunks are here
-    EXPECT_EQ(*gave_up, 0u);
-    const double waited_s = run(4);  // none is here
-    EXPECT_EQ(*gave_up, 1u);
+    LoneLaunch launch(*kernel, rows, 0.3);
+    launch.run_s(launch.chunks());
+    EXPECT_EQ(launch.gave_up(), 0u);
+    const double waited_s = launch.run_s(0);
+    EXPECT_EQ(launch.gave_up(), 1u);
     EXPECT_GT(waited_s, 0.25);
     EXPECT_LT(waited_s, 3);
+  }
+}
+
+TEST(PersistentLaunch, EndsWithTheRingHoweverPatientItIs) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const Implementation* const kernel = persistent_kernel(LoneLaunch::work());
+  if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
+  LoneLaunch launch(*kernel, KeyRows::automatic, 60);
+  EXPECT_LT(launch.run_s(0, true), 5);
+  EXPECT_EQ(launch.gave_up(), 1u);
+}
+
+// K and V may change as soon as stream 0 is past the run, on every rank.
+TEST(PersistentGpuRingLonger, RowsMayChangeAfterARun) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const Gpus gpus(1);
+  Random random(4);
+  const Case work = long_case(128, Mask::full, 3);
+  const Implementation* const kernel = persistent_kernel(work);
+  if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
+  const AttentionProblem problem(work, random);
+  for (const RingAlgorithm algorithm : kPersistentAlgorithms) {
+    Variant variant{.kernel = "dilated"};
+    variant.ring_algorithm = algorithm;
+    variant.ring_launch = RingLaunch::persistent;
+    SCOPED_TRACE(described(work, variant));
+    const Ring ring(work, variant);
+    const auto resources = gpus.resources(3, TransportKind::peer);
+    const auto lse_of = [&](int rank, bool changes) {
+      RankTensors tensors(problem, ring, resources->device(rank), rank);
+      RingExecution execution(ring, *kernel, resources->ring_device(rank), resources->transport(rank), 1);
+      const Operands own = tensors.operands();
+      const auto rows = static_cast<std::size_t>(ring.shards().count(rank));
+      execution.run(own);
+      if (changes) {
+        for (const void* tensor : {own.k, own.v})
+          EXPECT_EQ(cudaMemsetAsync(const_cast<void*>(tensor), 0x55,
+                                    rows * static_cast<std::size_t>(work.kv_heads * work.head_dim * 2)),
+                    cudaSuccess);
+      }
+      execution.expect_complete();
+      std::vector<float> lse(rows * static_cast<std::size_t>(work.heads));
+      EXPECT_EQ(cudaMemcpy(lse.data(), own.lse, lse.size() * sizeof(float), cudaMemcpyDeviceToHost),
+                cudaSuccess);
+      resources->transport(rank).barrier();
+      return lse;
+    };
+    const auto errors = run_ranks(3, [&](int rank) {
+      resources->join(rank);
+      EXPECT_EQ(lse_of(rank, true), lse_of(rank, false));
+      resources->leave(rank);
+    });
+    for (const std::string& error : errors) EXPECT_EQ(error, "");
   }
 }
 

@@ -147,6 +147,29 @@ TEST(RingSteps, TransfersBetweenGroupsTakeAllStepsOfARound) {
   }
 }
 
+// Ranks that send to all others do so in turn: no two send to the same rank at a time.
+TEST(RingSteps, AllSendInTurn) {
+  for (const RingAlgorithm algorithm :
+       {RingAlgorithm::allgather, RingAlgorithm::allgather_packed, RingAlgorithm::ulysses})
+    for (const std::int64_t ranks : {2, 4, 5}) {
+      const Case work{.sequence_length = 20 * ranks,
+                      .pattern = {{20 * ranks, 1}},
+                      .heads = 20,
+                      .kv_heads = 20,
+                      .ring_size = ranks};
+      Variant variant{.kernel = "dilated_cpu"};
+      variant.ring_algorithm = algorithm;
+      const Ring ring(work, variant);
+      for (std::size_t s = 0; s < ring.steps(0).size(); ++s)
+        for (std::size_t number = 0; number < ring.steps(0)[s].sends.size(); ++number) {
+          std::set<std::int64_t> receivers;
+          for (std::int64_t rank = 0; rank < ranks; ++rank)
+            receivers.insert(ring.steps(rank)[s].sends.at(number).peer);
+          EXPECT_EQ(std::ssize(receivers), ranks) << "send " << number << " of step " << s;
+        }
+    }
+}
+
 // auto is zigzag if a causal ring exchanges keys; nothing that is balanced already pays for it.
 TEST(Sharding, AutoIsZigzagWhereItBalances) {
   Case work{.sequence_length = 4096,

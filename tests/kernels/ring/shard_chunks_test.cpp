@@ -35,6 +35,9 @@ TEST(ShardChunks, OfHeadsAreLongEnough) {
   EXPECT_EQ(chunks.row_chunks, 1);
   EXPECT_EQ(chunks.count(2), 8);
   EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), ChunkShape::heads).heads, 8);
+  Case dilated = ring_of_four().work();
+  dilated.pattern.front().dilation = 2;
+  EXPECT_EQ(shard_chunks(Ring(dilated, ring_of_four().variant()), ChunkShape::heads).heads, 8);
   EXPECT_EQ(
       shard_chunks(ring_of_four(), ChunkShape::heads, {.least_line_bytes = 1, .least_bytes = 3 << 20}).heads,
       3);
