@@ -183,7 +183,7 @@ TEST(FirstSentences, SayHowManyRatiosAreOfOneProcess) {
   EXPECT_EQ(tally.with_one_process("Faster."), "Faster.");
   tally.add({.ratio = 2, .processes = 1});
   EXPECT_EQ(tally.with_one_process("Faster."),
-            "Faster. Of these ratios, 1 of 2 were measured by one process only, from which no equality can "
+            "Faster. Of these ratios, 1 of 2 was measured by one process only, from which no equality can "
             "be shown.");
 }
 
