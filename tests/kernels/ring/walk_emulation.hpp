@@ -34,10 +34,6 @@ class EmulatedStream {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return queue_.empty(); });
   }
-  bool idle() {
-    const std::lock_guard lock(mutex_);
-    return queue_.empty();
-  }
   // Of the calling thread, which is that of a rank. A test may give several ranks one stream, as on one GPU.
   static std::shared_ptr<EmulatedStream>& own() {
     thread_local std::shared_ptr<EmulatedStream> stream = std::make_shared<EmulatedStream>();

@@ -170,31 +170,23 @@ TEST(Threads, WhoIsMissingAtABarrierIsNamed) {
   for (const int rank : {0, 2}) EXPECT_TRUE(errors[rank].ends_with("for rank 1, 3 to come")) << errors[rank];
 }
 
-TEST(Threads, SizesThatDifferAreTold) {
-  const std::vector<std::string> errors = run_threads(2, kPatience_s, [](Transport& transport) {
-    int values[2] = {};
-    const Transport::Message sends[] = {{1, values, 4}}, receives[] = {{0, values, 8}};
-    if (transport.rank() == 0)
-      transport.post(sends, {});
-    else
-      transport.post({}, receives);
-    transport.wait();
-  });
-  for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 4 bytes to rank 1, which expects 8");
-}
-
-TEST(Threads, LinesThatDifferAreTold) {
-  const std::vector<std::string> errors = run_threads(2, kPatience_s, [](Transport& transport) {
-    int values[4] = {};
-    const Transport::Message sends[] = {{.peer = 1, .data = values, .bytes = 8, .lines = 2, .step = 8}};
-    const Transport::Message receives[] = {{.peer = 0, .data = values, .bytes = 8}};
-    if (transport.rank() == 0)
-      transport.post(sends, {});
-    else
-      transport.post({}, receives);
-    transport.wait();
-  });
-  for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 2 lines to rank 1, which expects 1");
+TEST(Threads, EndsThatDifferAreTold) {
+  const auto expect_told = [](Transport::Message sent, Transport::Message expected, const std::string& told) {
+    const std::vector<std::string> errors = run_threads(2, kPatience_s, [&](Transport& transport) {
+      int values[4] = {};
+      Transport::Message mine = transport.rank() == 0 ? sent : expected;
+      mine.peer = 1 - transport.rank(), mine.data = values;
+      if (transport.rank() == 0)
+        transport.post({&mine, 1}, {});
+      else
+        transport.post({}, {&mine, 1});
+      transport.wait();
+    });
+    for (const std::string& error : errors) EXPECT_EQ(error, told);
+  };
+  expect_told({.bytes = 4}, {.bytes = 8}, "rank 0 sends 4 bytes to rank 1, which expects 8");
+  expect_told({.bytes = 8, .lines = 2, .step = 8}, {.bytes = 8},
+              "rank 0 sends 2 lines to rank 1, which expects 1");
 }
 
 // A sender decides who receives when: the message to rank 2 waits for the one to rank 1, which is named.
