@@ -30,7 +30,7 @@ from window_pairs import Order, Pairs, Windows, box_for
 
 MASKED, FLEX, BOXES, NATTEN = "", "flex", "flex_boxes", "natten"
 BLOCK_SIZES = (128, 64, 256)  # of queries and keys; the first is FlexAttention's default
-SEARCH = ["2026-11", BLOCK_SIZES, FLEX_MODE]  # change it with fastest_flex(): kept choices are of one search
+SEARCH = ["2026-11-26", BLOCK_SIZES, FLEX_MODE]  # change it with fastest_flex(): kept choices are of one search
 TUNED_FOR = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges", "causal", "batch", "heads",
              "kv_heads", "head_dim", "dtype", "threads", "mask_block")
 MASK_ROWS = 1024  # of the stored mask that are made at a time
@@ -174,8 +174,7 @@ class Flex:
         self.compiled = torch.compile(module.flex_attention, dynamic=False, fullgraph=True, mode=FLEX_MODE)
         self.wanted = lse_request(module) if self.lse else {}
         self.options = dict(options)  # no ROWS_GUARANTEED_SAFE: the first block of a query may hold none of its keys
-        self.tuned = "in this process"
-        self.step = self.attend
+        self.step, self.tuned, self.left_out = self.attend, "in this process", []
 
     def make_mask(self, module, windows, device):
         """From counts of pairs, because create_block_mask would store a byte and more for every pair."""
@@ -197,12 +196,13 @@ class Flex:
             lists += [number[None, None].contiguous(), at[None, None].contiguous()]
         self.mask = module.BlockMask.from_kv_blocks(*lists, BLOCK_SIZE=self.size, mask_mod=visible,
                                                     seq_lengths=2 * (self.case.sequence_length,))
-        self.narrow_lists()
+        if self.case.device == "cuda":
+            self.narrow_lists()
 
     def narrow_lists(self):
         """To the columns that are in use. PyTorch times tile sizes with made-up lists of the same shape, in which every
         column counts for every block of queries: all pairs twice, and not the windows. Both lists stay equally wide,
-        because PyTorch's kernel for GPUs takes the step between their rows from the first."""
+        because the kernel takes the step between their rows from the first. Kernels for processors want whole lists."""
         most = max(int(self.mask.kv_num_blocks.max()), int(self.mask.full_kv_num_blocks.max()), 1)
         for name in ("kv_indices", "full_kv_indices"):
             setattr(self.mask, name, getattr(self.mask, name)[..., :most].contiguous())
@@ -240,7 +240,7 @@ class Flex:
         libraries = {"libraries": [f"FlexAttention, Triton {package_version('triton')}"]} if device == "cuda" else {}
         return {"backends": ["flex"], **libraries, "compiled": FLEX_MODE, "kernel_options": self.options,
                 "tuned": self.tuned, "block_size": self.size, "box": self.box,
-                "computed_over_needed": self.computed / self.pairs,
+                "computed_over_needed": self.computed / self.pairs, "left_out": self.left_out,
                 **({"permutation": "not in the time"} if self.box else {})}
 
 
@@ -251,7 +251,7 @@ def flex_as_kept(case, inputs, boxes, kept):
         return None
     try:
         work = Flex(case, inputs, choice["size"], boxes, choice["options"])
-        work.tuned = "in an earlier process"
+        work.tuned, work.left_out = "in an earlier process", choice["left_out"]
         work.step()
         return work
     except torch.OutOfMemoryError:
@@ -273,33 +273,33 @@ def fastest_flex(case, inputs, boxes):
         return work
     deadline, best, errors, complete = time.monotonic() + FLEX_TUNING_S, None, [], True
 
-    def attempt(make):
+    def attempt(size, options=()):
         nonlocal best, complete
         if best and time.monotonic() > deadline:
             complete = False
             return
         try:
-            work = make()
+            work = Flex(case, inputs, size, boxes, options)
             found = min(Clock(case.device, work.step).times_ns(TRIALS))
         except torch.OutOfMemoryError:
             raise
         except Exception as error:
-            own = isinstance(error, Unsupported)
-            errors.append(str(error) if own else f"flex: does not compile: {first_line(error)}")
+            why = str(error) if isinstance(error, Unsupported) else f"flex: does not compile: {first_line(error)}"
+            errors.append(f"{why} (blocks of {size}{', loads by TMA' if options else ''})")
             return
         if not best or found < best[0]:
             best = found, work
 
     for size in BLOCK_SIZES:
         if size == min(BLOCK_SIZES) or size // 2 < case.sequence_length:  # else a smaller one holds all positions too
-            attempt(lambda: Flex(case, inputs, size, boxes))
+            attempt(size)
     if best and case.device == "cuda" and torch.cuda.get_device_capability() >= (9, 0):
-        size = best[1].size
-        attempt(lambda: Flex(case, inputs, size, boxes, {"USE_TMA": True}))
+        attempt(best[1].size, {"USE_TMA": True})
     if not best:
         raise Unsupported(errors[0])
+    best[1].left_out = errors
     if complete:
-        kept.keep({"size": best[1].size, "options": best[1].options})
+        kept.keep({"size": best[1].size, "options": best[1].options, "left_out": errors})
     return best[1]
 
 

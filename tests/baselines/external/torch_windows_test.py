@@ -242,6 +242,8 @@ class ProtocolTest(torch_rivals.ProtocolTest):
                     tensors, answer = self.load(case, option, rng)
                     self.skip_without_compiler(answer.get("unsupported"))
                     self.assertEqual(answer.get("backends"), ["flex"], answer)
+                    left_out = [why for why in answer["left_out"] if "TMA" not in why and "no box" not in why]
+                    self.assertEqual(left_out, [])  # small blocks too, whose lists are short
                     boxes = option == "flex_boxes"
                     self.assertEqual(answer["box"] is not None, boxes)
                     self.assertEqual(answer.get("permute_ns", 0) > 0, boxes)
@@ -250,9 +252,9 @@ class ProtocolTest(torch_rivals.ProtocolTest):
 
     def test_the_choice_of_a_process_is_kept(self):
         """Unless it is no choice, or of another case."""
-        case = {"batch": 1, "heads": 1, "kv_heads": 1, "head_dim": 16, "pass": "forward", "ring_size": 1, "device": DEVICE,
-                "threads": 1, "dtype": "fp32", "causal": False, "edges": "shift", "window_dilation": [1, 1],
-                "window_stride": [1, 1], "window_causal": [False, False], "grid": [8, 8], "sequence_length": 64}
+        case = {"batch": 1, "heads": 1, "kv_heads": 1, "head_dim": 16, "pass": "forward", "ring_size": 1,
+                "device": DEVICE, "threads": 1, "dtype": "fp32", "causal": False, "edges": "shift",
+                "window_dilation": [1, 1], "window_stride": [1, 1], "window_causal": [False, False], "grid": [8, 8], "sequence_length": 64}
         kept = pathlib.Path(self.environment["TORCHINDUCTOR_CACHE_DIR"], "hilbench")
 
         def tuned(window):
@@ -262,23 +264,24 @@ class ProtocolTest(torch_rivals.ProtocolTest):
 
         self.assertEqual([tuned([3, 3]), tuned([3, 3]), tuned([5, 3])],
                          ["in this process", "in an earlier process", "in this process"])
-        for text in ('{"size": 7, "options": {}}', "no JSON", '{"size": 64, "options": 3}'):
+        for text in ('{"size": 7, "options": {}}', "no JSON", '{"size": 64, "options": 3}', '{"size": 64}'):
             for file in kept.iterdir():
                 file.write_text(text)
             self.assertEqual(tuned([3, 3]), "in this process", text)
 
     def test_lists_of_blocks_are_as_wide_as_the_longest(self):
-        """PyTorch times tile sizes with lists of their shape: width is time. Its kernel for GPUs reads the list of full
-        blocks with the steps of the other."""
+        """On GPUs: PyTorch times tile sizes with lists of their shape, so width is time. Its kernel reads the list of
+        full blocks with the steps of the other."""
         self.assertEqual(self.widths([8, 64], [3, 64]), [3, 3])  # blocks are rows: three full ones, none partial
         self.assertEqual(self.widths([8, 64], [3, 32]), [3, 3])
         self.assertEqual(self.widths([8, 64], [1, 64]), [1, 1])
+        self.assertEqual(self.widths([8, 64], [3, 64], "cpu"), [8, 8])
 
-    def widths(self, grid, window):
+    def widths(self, grid, window, device="cuda"):
         """Of the lists of partial blocks and of full ones, of 64 positions."""
         count = len(grid)
         case = {"grid": grid, "window": window, "window_dilation": [1] * count, "window_stride": [1] * count,
-                "window_causal": [False] * count, "edges": "shift", "causal": False, "device": "cpu",
+                "window_causal": [False] * count, "edges": "shift", "causal": False, "device": device,
                 "sequence_length": math.prod(grid)}
         made = subprocess.run([torch_rivals.PYTHON, "-c", WIDTHS, str(pathlib.Path(self.path_of_script).parent),
                                json.dumps(case)], stdout=subprocess.PIPE, text=True, check=True)
