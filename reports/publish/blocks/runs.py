@@ -62,10 +62,19 @@ def block_count_spread(folder):
             for level, misses in misses_of(record).items():
                 key = (level, record["case"], record["variant"], record["params"].get("cache"))
                 counts.setdefault(key, []).append(misses)
-    spread = {level: max(((max(values) / min(values) - 1) * 100 for key, values in counts.items()
-                          if key[0] == level and len(values) > 1), default=0) for level in ("L2", "L1")}
-    return wrapped(f"Misses of one variant in several runs differ by at most {spread['L2']:.1f} % at "
-                   f"the L2 and {spread['L1']:.1f} % at the L1.")
+    said = [spread_text(level, {key: values for key, values in counts.items() if key[0] == level and len(values) > 1})
+            for level in ("L2", "L1")]
+    return wrapped(f"Misses of one variant in several runs differ {said[0]}, and {said[1]}.")
+
+
+def spread_text(level, counts):
+    """Of several counts each, by level, case, variant and cache."""
+    spreads = {key: (max(values) / min(values) - 1) * 100 for key, values in counts.items()}
+    if not spreads:
+        return f"at the {level} nowhere, as none was counted twice"
+    _, case, variant, _ = worst = max(spreads, key=spreads.get)
+    return (f"by {statistics.median(spreads.values()):.1f} % (median) and by {spreads[worst]:.1f} % at most at the "
+            f"{level} (`{variant}`, {work(case)})")
 
 
 def misses_of(record):
