@@ -57,7 +57,7 @@ void PersistentRun::allocate_buffers() {
   if (!source_of_buffer_.empty())
     arrived_ = std::static_pointer_cast<std::uint32_t>(
         device_.allocate(source_of_buffer_.size() * sizeof(std::uint32_t)));
-  gave_up_ = device_.host_words(1);
+  gave_up_ = device_.host_word();
 }
 
 void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t tile_rows) {

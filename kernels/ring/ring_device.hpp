@@ -52,8 +52,8 @@ class RingDevice {
 
   // What persistent launches need. Returns when all that is enqueued is done.
   virtual void synchronize() {}
-  // Words of host memory that kernels may write, zeros.
-  virtual std::shared_ptr<std::uint32_t> host_words(std::size_t /*count*/) { return nullptr; }
+  // A word of host memory that kernels may write, zero.
+  virtual std::shared_ptr<std::uint32_t> host_word() { return nullptr; }
 };
 
 // Its memory is on `pages` (kernels/machine/host_memory.hpp).

@@ -68,7 +68,7 @@ class CudaRingDevice final : public RingDevice {
 
   void synchronize() override { HILBENCH_CUDA(cudaStreamSynchronize(nullptr)); }
 
-  std::shared_ptr<std::uint32_t> host_words(std::size_t count) override { return cuda::mapped_words(count); }
+  std::shared_ptr<std::uint32_t> host_word() override { return cuda::mapped_word(); }
 
  private:
   struct Part {

@@ -1,7 +1,7 @@
 #include "kernels/cuda/runtime/device_memory.hpp"
 
 #include <cstdio>
-#include <cstring>
+#include <new>
 
 namespace hilbench::cuda {
 namespace {
@@ -37,13 +37,11 @@ void release(void* data) noexcept {
   report(cudaFree(data), "cudaFree");
 }
 
-std::shared_ptr<std::uint32_t> mapped_words(std::size_t count) {
+std::shared_ptr<std::uint32_t> mapped_word() {
   void* memory = nullptr;
-  HILBENCH_CUDA(
-      cudaHostAlloc(&memory, count * sizeof(std::uint32_t), cudaHostAllocPortable | cudaHostAllocMapped));
-  std::memset(memory, 0, count * sizeof(std::uint32_t));
-  return {static_cast<std::uint32_t*>(memory),
-          [](std::uint32_t* words) { report(cudaFreeHost(words), "cudaFreeHost"); }};
+  HILBENCH_CUDA(cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocPortable | cudaHostAllocMapped));
+  return {new (memory) std::uint32_t(0),
+          [](std::uint32_t* word) { report(cudaFreeHost(word), "cudaFreeHost"); }};
 }
 
 }  // namespace hilbench::cuda

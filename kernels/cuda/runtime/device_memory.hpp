@@ -17,8 +17,8 @@ namespace hilbench::cuda {
 void* allocate(std::size_t bytes);
 void release(void* data) noexcept;
 
-// Words of host memory, 0, which kernels of all GPUs read and write at the same address. Throws CudaError.
-std::shared_ptr<std::uint32_t> mapped_words(std::size_t count);
+// A word of host memory, 0, which kernels of all GPUs read and write at the same address. Throws CudaError.
+std::shared_ptr<std::uint32_t> mapped_word();
 
 // Uninitialised memory for `count` elements on the current device, freed with its owner.
 template <class T>

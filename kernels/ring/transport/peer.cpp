@@ -227,7 +227,7 @@ std::string peer_absence() {
 std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>& devices, double timeout_s,
                                                         EmulatedLink link) {
   const auto group =
-      std::make_shared<InProcessGroup>(static_cast<int>(devices.size()), timeout_s, cuda::mapped_words(1));
+      std::make_shared<InProcessGroup>(static_cast<int>(devices.size()), timeout_s, cuda::mapped_word());
   std::vector<std::unique_ptr<Transport>> transports;
   for (const int device : devices) {
     for (const int peer : devices) connect(device, peer);

@@ -132,7 +132,7 @@ class LoneLaunch {
   const std::unique_ptr<RingDevice> device_ = cuda_ring_device();
   std::shared_ptr<void> k_, v_;
   const cuda::DeviceMemory<std::uint32_t> flags_{std::vector<std::uint32_t>{kFlag}};
-  const std::shared_ptr<std::uint32_t> gave_up_ = device_->host_words(1), ended_ = device_->host_words(1);
+  const std::shared_ptr<std::uint32_t> gave_up_ = device_->host_word(), ended_ = device_->host_word();
   const std::unique_ptr<WalkExecution> execution_;
 };
 
