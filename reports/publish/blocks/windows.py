@@ -64,6 +64,36 @@ def sides_said(rows):
     return ", ".join(said) + (f", and has too few processes for a verdict in {few}" if few else "")
 
 
+def block_window_rivals_said(folder, sweep):
+    """The strongest rivals, and dense attention, against the kernel in the order that is fastest in each case."""
+    against = grouped((rival for rival in window_rivals(folder, sweep) if rival), lambda rival: rival[0])
+    if not against:
+        return "No rival was measured."
+    cases = plural(sum(len(group) for group in against.values()), "case")
+    rivals = [f"`{name}` in {len(group)} ({span((times for _, times, _ in group), '.2f')})"
+              for name, group in sorted(against.items(), key=lambda item: -len(item[1]))]
+    dense = [times for group in against.values() for _, _, times in group if times]
+    said = [f"In {cases} with windows the strongest rival is {', '.join(rivals)}: in brackets its time over that of this",
+            "program's kernel in its fastest order."]
+    if dense:
+        said.append(f"Dense attention on the same tokens takes {span(dense, '.1f')} times as long.")
+    return wrapped(*said)
+
+
+def window_rivals(folder, sweep):
+    """Of each case the strongest rival, and the times of it and of the fastest dense attention over the kernel's. None if
+    there is no rival."""
+    rows = rows_of(folder, "windows", sweep)
+    for group in grouped(rows, lambda row: row["case"]).values():
+        kernel, rivals, dense = {}, {}, {}
+        for row in group:
+            kind = dense if row["variant"].endswith(DENSE) else kernel if "/" in row["variant"] else rivals
+            kind[row["variant"]] = float(row["ratio"] or 1)  # raster order is what all are compared with
+        best = max(kernel.values(), default=0)
+        strongest = max(rivals, key=rivals.get, default=None)
+        yield strongest and (strongest, best / rivals[strongest], dense and best / max(dense.values()))
+
+
 def block_window_times(folder, sweep):
     """How far time follows the pairs that tiles compute."""
     rows = rows_of(folder, "window_times", sweep)

@@ -276,7 +276,23 @@ class Windows(BlocksTest):
         self.assertEqual(said, "1 case with windows, against the kernel in raster order. `dilated/hilbert.qkv` is faster in "
                                "1, slower in 0: 1.900 times as fast. `torch_windows` is faster in 0, slower in 1: 0.500 times as "
                                "fast.")
+        said = windows.block_window_rivals_said(folder, "images").replace("\n", " ")
+        self.assertEqual(said, "In 1 case with windows the strongest rival is `torch_windows` in 1 (3.80): in brackets its time "
+                               "over that of this program's kernel in its fastest order. Dense attention on the same tokens "
+                               "takes 7.6 times as long.")
         self.assertEqual(windows.block_windows(folder, "videos"), "Nothing was measured.")
+        self.assertEqual(windows.block_window_rivals_said(folder, "videos"), "No rival was measured.")
+
+    def test_the_strongest_rival_is_that_of_each_case(self):
+        def row(case, variant, ratio):
+            return {"case": case, "variant": variant, "ratio": ratio}
+
+        rows = [row("a", "dilated/linear", ""), row("a", "flex", "0.5"), row("a", "masked", "0.4"),
+                row("b", "dilated/linear", ""), row("b", "dilated/hilbert.qkv", "3"), row("b", "flex", "1"),
+                row("b", "masked", "1.5"), row("c", "dilated/linear", ""), row("c", "flex", "0.25")]
+        said = windows.block_window_rivals_said(TablesOfWindows(rows), "images").replace("\n", " ")
+        self.assertEqual(said, "In 3 cases with windows the strongest rival is `flex` in 2 (2.00 to 4.00), `masked` in 1 "
+                               "(2.00): in brackets its time over that of this program's kernel in its fastest order.")
 
     def test_too_few_processes_are_said_in_place_of_counts(self):
         plain = {"case": "g64x64-win13x13-h4-d64-bf16-p1-cuda", "ratio": "1.9"}
