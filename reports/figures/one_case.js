@@ -125,7 +125,7 @@ function amortisedSpeedup(records) {
     series: records.map(
         (record, place) =>
             ({name: record.id, line: true, hidden: place >= 8, points: uses.map((k) => pointAt(record, k))})),
-    caption: "Kernel time plus 1/k of the time to permute K and V, against the reference, which permutes nothing."
+    caption: "Kernel time plus 1/k of the time to permute what the order stores, against the reference, which permutes nothing."
   };
 }
 

@@ -5,8 +5,11 @@ import textwrap
 WIDTH = 120
 
 
-def markdown(header, rows):
-    """A table; cells are taken as they are."""
+def markdown(header, rows, without_empty=False):
+    """A table; cells are taken as they are. `without_empty`: a column in which all cells are empty is left out."""
+    if without_empty and rows:
+        held = [any(cell != "" for cell in column) for column in zip(*rows)]
+        header, *rows = [[cell for cell, holds in zip(row, held) if holds] for row in (header, *rows)]
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 

@@ -15,6 +15,7 @@
 namespace hilbench {
 namespace {
 
+constexpr double kFollows = 0.1;  // if no time is further from its line, time is said to follow the pairs
 constexpr std::size_t kFewestDifferent = 3;  // numbers of computed pairs: two make a line that fits exactly
 
 // Time = fixed_ns + ns_per_pair * pairs.
@@ -100,11 +101,14 @@ std::string window_times_sentence(const View& view) {
     if (worst == nullptr || std::abs(row.residual()) > std::abs(worst->residual())) worst = &row;
   }
   if (rows.empty()) return "";
+  const double most = std::abs(worst->residual());
   return fmt::format(
-      "Time follows the pairs that tiles compute. {} compared with the line a + b x computed pairs that fits "
-      "the case best: a time differs from its line by {} in the median, and by {} at most ({}).",
-      plural(rows.size(), "time was", "times were"), percent_text(median(residuals)),
-      percent_text(std::abs(worst->residual())), worst->record->variant_id);
+      "{} {} compared with the line a + b x computed pairs that fits the case best: a time differs from its "
+      "line by {} in the median, and by {} at most ({}).",
+      most <= kFollows ? "Time follows the pairs that tiles compute."
+                       : "Time does not follow the pairs that tiles compute in all cases.",
+      plural(rows.size(), "time was", "times were"), percent_text(median(residuals)), percent_text(most),
+      worst->record->variant_id);
 }
 
 }  // namespace hilbench

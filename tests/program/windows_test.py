@@ -164,8 +164,8 @@ class OrderOnGridTest(unittest.TestCase):
                                  (["residue", "--grid", "4x4", "--dilation", "2x5"], "here it is 1..4, the extent"),
                                  (["residue", "--grid", "4x4", "--dilation", "2xa"], "bad parameter"),
                                  (["hilbert", "--grid", "4x4", "--dilation", "2x2"], "--dilation does not apply"),
-                                 (["residue_boxes.2", "--grid", "4x4"], "write residue_boxes.8.8"),
-                                 (["boxes.2", "--grid", "4x4"], "write boxes.8.8"),
+                                 (["residue_boxes.2", "--grid", "4x4"], "write residue_boxes.8.16"),
+                                 (["boxes.2", "--grid", "4x4"], "write boxes.8.16"),
                                  (["boxes.2.2", "--length", "16"], "cuts a grid"),
                                  (["boxes.0.2", "--grid", "4x4"], "an extent of a box is 0")]:
             _, err = self.program.run("order", *arguments, status=2)

@@ -32,10 +32,43 @@ def block_rivals(folder, sweep):
     groups = grouped(duels, lambda r: (r["case"], r["variant"]))
     processes = {(work(r["case"]), r["variant"]): processes_of(r["time_ns"]["samples"])
                  for r in folder.records(sweep) if r["time_ns"]}
-    return markdown(["case (segment/dilation)", "kernel", "processes", "ms", "TFLOP/s", "share of peak",
-                     "strongest rival"] + rivals,
-                    [rival_cells(group, rivals, peaks[key], processes[work(key[0]), key[1]])
-                     for key, group in groups.items()])
+    heads = ["case (segment/dilation)", "kernel", "processes", "ms", "TFLOP/s", "share of peak", "strongest rival"]
+    return markdown(heads + rivals, [rival_cells(group, rivals, peaks[key], processes[work(key[0]), key[1]])
+                                     for key, group in groups.items()], without_empty=True)
+
+
+def block_energy(folder, sweep):
+    """A row a case: the joules of an execution of each variant that computes it."""
+    records = [r for r in folder.records(sweep) if r["energy_j"] and r["verify"] and not r["twin"]]
+    return table_of(records, lambda r: f"{r['energy_j']['median']:.3g}")
+
+
+def block_data(folder, sweep):
+    """A row a case whose data are not normal: the time of each variant over its time with normal data. The two were
+    measured apart."""
+    def plain(record):
+        return record["variant"], tuple((k, str(v)) for k, v in record["params"].items() if k not in ("data", "score_scale"))
+
+    records = [r for r in folder.records(sweep) if r["time_ns"] and r["verify"] and not r["twin"]]
+    normal = {plain(r): r["time_ns"]["median"] for r in records if is_normal(r)}
+    return table_of([r for r in records if not is_normal(r) and plain(r) in normal],
+                    lambda r: f"{r['time_ns']['median'] / normal[plain(r)]:.3f}")
+
+
+def is_normal(record):
+    return record["params"]["data"] == "normal" and record["params"]["score_scale"] == 1
+
+
+def table_of(records, text):
+    """A row a case and a column a variant."""
+    if not records:
+        return "Nothing was measured."
+    variants = list(dict.fromkeys(r["variant"] for r in records))
+    rows = []
+    for case, group in grouped(records, lambda r: r["case"]).items():
+        cells = {r["variant"]: text(r) for r in group}
+        rows.append([work(case), *(cells.get(variant, "") for variant in variants)])
+    return markdown(["case (segment/dilation)", *variants], rows)
 
 
 def processes_of(samples):

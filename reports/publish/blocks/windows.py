@@ -53,12 +53,15 @@ def block_windows_said(folder, sweep):
 
 def sides_said(rows):
     """In how many cases a variant is faster, slower, or has no verdict for want of processes."""
-    faster, slower = (sum(row["remark"].startswith(word) for row in rows) for word in ("faster", "slower"))
+    faster, slower, equivalent = (sum(row["remark"].startswith(word) for row in rows)
+                                  for word in ("faster", "slower", "equivalent"))
     inconclusive = [row["remark"] for row in rows if row["remark"].startswith("inconclusive")]
     few = sum(remark.endswith(FEW) for remark in inconclusive)
     if few == len(rows):
         return "has too few processes for a verdict"
-    said = [f"is faster in {faster}", f"slower in {slower}"]
+    said = [f"is faster in {faster} of {len(rows)}", f"slower in {slower}"]
+    if equivalent:
+        said.append(f"equivalent in {equivalent}")
     if few < len(inconclusive):
         said.append(f"inconclusive in {len(inconclusive) - few}")
     return ", ".join(said) + (f", and has too few processes for a verdict in {few}" if few else "")

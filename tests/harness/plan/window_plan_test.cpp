@@ -83,7 +83,7 @@ TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
   EXPECT_FALSE(planned.variant("peak").pairs);
   EXPECT_EQ(planned.variant("dilated/bitrev_residue").skip, "order bitrev_residue has no form on grids");
   EXPECT_EQ(planned.variant("dilated/boxes.8.8.8").skip,
-            "order boxes of 3 extents on a grid of 2 dimensions: write boxes.8.8");
+            "order boxes of 3 extents on a grid of 2 dimensions: write boxes.8.16");
   EXPECT_EQ(planned.variant("dilated/hilbert.slot").skip,
             "key_visit: tiles of windows always read their keys by slot");
   for (const PlannedVariant& variant : planned.comparison().variants)

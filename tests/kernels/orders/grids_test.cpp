@@ -140,7 +140,7 @@ TEST(GridOrders, SayWhyThereIsNone) {
   EXPECT_EQ(why_not_order(flat, {.order = "hilbert", .order_param = 16}),
             "order hilbert with a chunk: order_chunk does not apply to grids");
   EXPECT_EQ(why_not_order(video, {.order = "boxes", .order_box = {8, 8}}),
-            "order boxes of 2 extents on a grid of 3 dimensions: write boxes.8.8.8");
+            "order boxes of 2 extents on a grid of 3 dimensions: write boxes.2.8.8");
   EXPECT_EQ(why_not_order(sequence, {.order = "boxes", .order_box = {8, 8}}),
             "order boxes cuts a grid; the case has a sequence without one");
   EXPECT_THROW(order_request(flat, {.order = "bitrev_residue"}), UsageError);

@@ -274,8 +274,8 @@ class Windows(BlocksTest):
                                    "0.500 [0.400, 0.600] | 0.250 [0.200, 0.300]; 24.0 |")
         said = windows.block_windows_said(folder, "images").replace("\n", " ")
         self.assertEqual(said, "1 case with windows, against the kernel in raster order. `dilated/hilbert.qkv` is faster in "
-                               "1, slower in 0: 1.900 times as fast. `torch_windows` is faster in 0, slower in 1: 0.500 times as "
-                               "fast.")
+                               "1 of 1, slower in 0: 1.900 times as fast. `torch_windows` is faster in 0 of 1, slower in 1: "
+                               "0.500 times as fast.")
         said = windows.block_window_rivals_said(folder, "images").replace("\n", " ")
         self.assertEqual(said, "In 1 case with windows the strongest rival is `torch_windows` in 1 (3.80): in brackets its time "
                                "over that of this program's kernel in its fastest order. Dense attention on the same tokens "
@@ -299,11 +299,12 @@ class Windows(BlocksTest):
         rows = [{**plain, "variant": "dilated/boxes", "remark": "inconclusive, too few processes"},
                 {**plain, "variant": "dilated/hilbert", "remark": "faster"},
                 {**plain, "variant": "dilated/hilbert", "remark": "inconclusive"},
+                {**plain, "variant": "dilated/hilbert", "remark": "equivalent"},
                 {**plain, "variant": "dilated/hilbert", "remark": "inconclusive, too few processes"}]
         said = windows.block_windows_said(TablesOfWindows(rows), "images").replace("\n", " ")
         self.assertIn("`dilated/boxes` has too few processes for a verdict: 1.900 times as fast.", said)
-        self.assertIn("`dilated/hilbert` is faster in 1, slower in 0, inconclusive in 1, and has too few processes for a "
-                      "verdict in 1: 1.900",
+        self.assertIn("`dilated/hilbert` is faster in 1 of 4, slower in 0, equivalent in 1, inconclusive in 1, and has too few "
+                      "processes for a verdict in 1: 1.900",
                       said)
 
     def test_time_by_pairs_in_a_sentence(self):
