@@ -184,6 +184,11 @@ void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Site& s
     if (comparison.reference != i) admit(comparison.variants[i]);
 }
 
+// Pairs that a variant computes for each that is needed.
+double computed_of_needed(const PlannedVariant& planned) {
+  return planned.pairs && planned.pairs->needed > 0 ? planned.pairs->computed / planned.pairs->needed : 1;
+}
+
 double nominal_flops(const Comparison& comparison, const Site& site) {
   if (comparison.work.device == DeviceKind::cuda && site.gpu)
     return nominal_flops_per_cycle(*site.gpu, comparison.work.dtype) * site.gpu->multiprocessors *
@@ -234,7 +239,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
     skip_if_measured_already(sweep, comparison, planned);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
-    if (planned.flops) planned.seconds = *planned.flops / rate;
+    if (planned.flops) planned.seconds = *planned.flops * computed_of_needed(planned) / rate;
     comparison.variants.push_back(std::move(planned));
   }
   if (auto twin = twin_of_reference(comparison)) comparison.variants.push_back(std::move(*twin));

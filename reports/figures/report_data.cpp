@@ -57,6 +57,7 @@ json case_json(const CaseView& of_case) {
                {"kv", 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
                           static_cast<double>(work.kv_heads) * static_cast<double>(work.head_dim) *
                           static_cast<double>(dtype_bytes(work.dtype))}};
+  if (has_windows(work)) made["windows"] = true;
   put_known(made, "peak", of_case.peak_flops_per_s);
   put_known(made, "copy", of_case.copy_bytes_per_s);
   return made;

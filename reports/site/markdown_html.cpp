@@ -13,6 +13,8 @@
 namespace hilbench {
 namespace {
 
+constexpr std::size_t kWide = 60;  // a cell of as much text is broken into lines
+
 // The marks of generated text and other comments, which the parser would show as text.
 std::string without_comments(std::string_view text) {
   std::string kept;
@@ -87,6 +89,10 @@ std::string markdown_html(std::string_view text,
                     return page ? fmt::format("<a href=\"{}\">{}</a>", html_text(*page), match[2].str())
                                 : fmt::format("<span title=\"{}\">{}</span>", match[1].str(), match[2].str());
                   });
+  html = replaced(html, std::regex("<td>([^\n]*)</td>"), [](const std::smatch& match) {
+    const bool wide = without_tags(match[1]).size() >= kWide;
+    return fmt::format("<td{}>{}</td>", wide ? " class=\"wide\"" : "", match[1].str());
+  });
   html = replaced(html, std::regex("<table>|</table>"), [](const std::smatch& match) -> std::string {
     return match[0] == "<table>"
                ? "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">\n<table>"

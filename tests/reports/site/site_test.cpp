@@ -331,11 +331,14 @@ TEST(MarkdownHtml, PassesOnNeitherElementsNorForeignLinks) {
   const std::string html = markdown_html(
       "# One *two*\n<!-- generated: a -->\n<script>alert(1)</script> <img src=x onerror=alert(1)>\n\n"
       "[good](quick/) [bad](javascript:alert(1)) ![picture](https://example.org/a.png) [q](a\"b)\n\n"
-      "| a | b |\n|---|--:|\n| 1 | 2 |\n\n# One two\n",
+      "| a | b |\n|---|--:|\n| 1 | 2 |\n| text that is far too long for a line, so that the columns behind "
+      "it "
+      "could not be seen | 3 |\n\n# One two\n",
       page_of);
   for (const char* wanted :
        {"<h1 id=\"one-two\">", "<h1 id=\"one-two-1\">", "<a href=\"quick/index.html\">good</a>",
-        "<span title=\"javascript:alert(1)\">bad</span>", "class=\"scroll\"", "&lt;script&gt;"})
+        "<span title=\"javascript:alert(1)\">bad</span>", "class=\"scroll\"", "&lt;script&gt;", "<td>1</td>",
+        "<td class=\"wide\">text that"})
     EXPECT_NE(html.find(wanted), std::string::npos) << wanted << " in\n" << html;
   for (const char* unwanted : {"<script", "<img", "href=\"javascript", "href=\"http", "generated"})
     EXPECT_EQ(html.find(unwanted), std::string::npos) << unwanted << " in\n" << html;
