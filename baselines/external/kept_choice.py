@@ -7,6 +7,16 @@ import pathlib
 import sys
 
 
+MOST_BYTES = 1 << 20
+TEXTS = object()  # allows lists of texts
+
+
+def is_one_of(value, allowed):
+    if allowed is TEXTS:
+        return isinstance(value, list) and all(isinstance(text, str) and text.isprintable() for text in value)
+    return any(value == one and type(value) is type(one) for one in allowed)
+
+
 class KeptChoice:
     """A dictionary, in a file of JSON. `told`: what it is a choice for; JSON must be able to hold that too."""
 
@@ -18,13 +28,16 @@ class KeptChoice:
         except (ImportError, OSError):
             self.file = None
 
-    def read(self):
-        """None if nothing valid is kept."""
+    def read(self, **allowed):
+        """What is kept, if it has these keys and each value is one of those allowed for it; else None."""
         try:
-            kept = json.loads(self.file.read_text()) if self.file else None
-        except (OSError, ValueError):
+            if not self.file or not self.file.is_file() or self.file.stat().st_size > MOST_BYTES:
+                return None
+            kept = json.loads(self.file.read_text())
+        except (OSError, ValueError, RecursionError):
             return None
-        return kept if isinstance(kept, dict) else None
+        valid = isinstance(kept, dict) and all(key in kept and is_one_of(kept[key], allowed[key]) for key in allowed)
+        return {key: kept[key] for key in allowed} if valid else None
 
     def keep(self, choice):
         if not self.file:

@@ -41,6 +41,11 @@ def first_line(error):
     return next((line for line in lines if not line.endswith("raised:")), type(error).__name__)
 
 
+def processor_name():
+    with open("/proc/cpuinfo") as lines:
+        return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+
+
 def available_bytes():
     with open("/proc/meminfo") as lines:
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))

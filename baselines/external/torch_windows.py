@@ -23,16 +23,16 @@ import warnings
 
 import torch_program
 import window_pairs
-from kept_choice import KeptChoice
+from kept_choice import TEXTS, KeptChoice
 from torch_program import (FLEX_MODE, FLEX_TUNING_S, TRIALS, Clock, Unsupported, available_bytes, cudnn_version,
-                           first_line, import_flex, lse_request, package_version)
+                           first_line, import_flex, lse_request, package_version, processor_name)
 from window_pairs import Order, Pairs, Windows, box_for
 
 MASKED, FLEX, BOXES, NATTEN = "", "flex", "flex_boxes", "natten"
-BLOCK_SIZES = (128, 64, 256)  # of queries and keys; the first is FlexAttention's default
+BLOCK_SIZES, OPTIONS = (128, 64, 256), ({}, {"USE_TMA": True})  # the first are FlexAttention's defaults
 SEARCH = ["2026-11-26", BLOCK_SIZES, FLEX_MODE]  # change it with fastest_flex(): kept choices are of one search
 TUNED_FOR = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges", "causal", "batch", "heads",
-             "kv_heads", "head_dim", "dtype", "threads", "mask_block")
+             "kv_heads", "head_dim", "dtype", "threads", "mask_block", "sequence_length")
 MASK_ROWS = 1024  # of the stored mask that are made at a time
 ALIGNED = 16  # elements from one row of the stored mask to the next are a multiple of this
 
@@ -246,8 +246,8 @@ class Flex:
 
 def flex_as_kept(case, inputs, boxes, kept):
     """With the block size and options that were fastest in an earlier process; None if there are none that work."""
-    choice = kept.read()
-    if not choice or choice.get("size") not in BLOCK_SIZES:
+    choice = kept.read(size=BLOCK_SIZES, options=OPTIONS, left_out=TEXTS)
+    if not choice:
         return None
     try:
         work = Flex(case, inputs, choice["size"], boxes, choice["options"])
@@ -266,7 +266,7 @@ def fastest_flex(case, inputs, boxes):
     if case.heads % case.kv_heads:
         raise Unsupported(f"flex: {case.heads} heads do not divide among {case.kv_heads} K/V heads")
     mask = hashlib.sha256(bytes(case.mask.flatten().tolist())).hexdigest() if hasattr(case, "mask") else None
-    where = case.device == "cuda" and torch.cuda.get_device_name()
+    where = torch.cuda.get_device_name() if case.device == "cuda" else processor_name()
     kept = KeptChoice("flex_windows", [SEARCH, boxes, torch.__version__, package_version("triton"), where, mask,
                                        [vars(case).get(name) for name in TUNED_FOR]])
     if work := flex_as_kept(case, inputs, boxes, kept):
@@ -294,7 +294,7 @@ def fastest_flex(case, inputs, boxes):
         if size == min(BLOCK_SIZES) or size // 2 < case.sequence_length:  # else a smaller one holds all positions too
             attempt(size)
     if best and case.device == "cuda" and torch.cuda.get_device_capability() >= (9, 0):
-        attempt(best[1].size, {"USE_TMA": True})
+        attempt(best[1].size, OPTIONS[1])
     if not best:
         raise Unsupported(errors[0])
     best[1].left_out = errors

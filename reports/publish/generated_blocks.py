@@ -2,7 +2,8 @@
 """Fills the generated parts of Markdown pages, and draws the picture of README.md, from published records.
 
 generated_blocks.py fill [PATH...]    writes every block between '<!-- generated: NAME [ARGUMENT...] -->' and '<!-- end -->'
-generated_blocks.py check [PATH...]   says which blocks that would change: exit 1 if there are any
+generated_blocks.py check [PATH...]   says which blocks that would change: exit 1 if there are any,
+                                      2 if a page or its records cannot be read
 
 PATH is a published folder (its README.md is the page), a Markdown file, a picture, or a folder of Markdown files and
 pictures; default: README.md, docs and every published folder. In a published folder the arguments of a block are
@@ -13,13 +14,15 @@ nothing else; one of a GPU has none. Tables are made by the program:
 build/hilbench, or what HILBENCH names.
 """
 
+import csv
 import pathlib
 import re
 import sys
+import zlib
 
 from blocks import (calibration, claims, counts, documents, kernels, left_out, machine, orders, picture, rates,
                     ring_plans, rings, runs, two_folders, windows)
-from marks import filled, stale_blocks
+from marks import MarkError, filled, stale_blocks
 from published import Folder, Published
 from render import TREE, RenderError, sweeps_of
 
@@ -118,6 +121,18 @@ def difference(file, written, generated):
     return f"{file}: {what} from the records; fill it anew: reports/publish/generated_blocks.py fill {file}"
 
 
+def write(file, written, generated):
+    """Either the whole text or none of it, if it is another one."""
+    if written == generated:
+        return
+    part = file.with_name(f".{file.name}.part")
+    try:
+        part.write_text(generated)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def main(command, paths):
     published, stale = Published(), []
     for file in (file for path in paths or default_paths() for file in files_of(pathlib.Path(path))):
@@ -125,9 +140,12 @@ def main(command, paths):
             print(f"{file.parent}: no findings page; you may write {file} with the marks of blocks")
             continue
         written = file.read_text() if file.exists() else ""
-        generated = generated_text(file, written, published)
+        try:
+            generated = generated_text(file, written, published)
+        except MarkError as error:
+            raise MarkError(f"{file}: {error}") from error
         if command == "fill":
-            file.write_text(generated)
+            write(file, written, generated)
         elif said := difference(file, written, generated):
             stale.append(said)
     print("\n".join(stale) or ("as generated" if command == "check" else "written"))
@@ -140,5 +158,7 @@ if __name__ == "__main__":
         sys.exit(2)
     try:
         sys.exit(main(sys.argv[1], sys.argv[2:]))
-    except (OSError, KeyError, TypeError, ValueError, re.error, RenderError) as error:
-        sys.exit(f"generated_blocks.py: {type(error).__name__}: {error}")
+    except (OSError, EOFError, KeyError, TypeError, ValueError, csv.Error, re.error, zlib.error, RenderError) as error:
+        kind = "" if isinstance(error, MarkError) else f"{type(error).__name__}: "
+        print(f"generated_blocks.py: {kind}{error}", file=sys.stderr)
+        sys.exit(2)

@@ -147,6 +147,28 @@ class GeometryTest(torch_rivals.RivalTest):
                                                   ([64, 64], [16, 48], [4, 16], 64, [4, 16])):
             self.assertEqual(self.box_for(grid, window, stride, volume), box)
 
+    def test_what_is_kept_must_be_a_choice(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = object.__new__(self.module.KeptChoice)
+            kept.file = pathlib.Path(folder, "choice.json")
+
+            def read(text):
+                kept.file.write_text(text)
+                return kept.read(size=(64, 128), options=({}, {"USE_TMA": True}), left_out=self.module.TEXTS)
+
+            good = {"size": 64, "options": {"USE_TMA": True}, "left_out": ["blocks of 256"]}
+            self.assertEqual(read(json.dumps(good)), good)
+            self.assertEqual(read(json.dumps({**good, "further": 1})), good)
+            for wrong in ({"size": 7}, {"size": 64.0}, {"size": None}, {"options": {"ROWS_GUARANTEED_SAFE": True}},
+                          {"options": 3}, {"left_out": math.nan}, {"left_out": "text"}, {"left_out": [3]},
+                          {"left_out": ["\ud800"]}, {"left_out": ["\n"]}):
+                self.assertIsNone(read(json.dumps({**good, **wrong})), wrong)
+            for text in ("", "no JSON", "3", "[" * 200000, '{"size": 64, "options": {}}', " " * (1 << 21)):
+                self.assertIsNone(read(text), text[:20])
+            kept.file.unlink()
+            os.mkfifo(kept.file)
+            self.assertIsNone(kept.read())
+
     def box_for(self, grid, window, stride, volume):
         count = len(grid)
         case = {"grid": grid, "window": window, "window_dilation": [1] * count, "window_stride": stride,
@@ -254,7 +276,8 @@ class ProtocolTest(torch_rivals.ProtocolTest):
         """Unless it is no choice, or of another case."""
         case = {"batch": 1, "heads": 1, "kv_heads": 1, "head_dim": 16, "pass": "forward", "ring_size": 1,
                 "device": DEVICE, "threads": 1, "dtype": "fp32", "causal": False, "edges": "shift",
-                "window_dilation": [1, 1], "window_stride": [1, 1], "window_causal": [False, False], "grid": [8, 8], "sequence_length": 64}
+                "window_dilation": [1, 1], "window_stride": [1, 1], "window_causal": [False, False], "grid": [8, 8],
+                "sequence_length": 64}
         kept = pathlib.Path(self.environment["TORCHINDUCTOR_CACHE_DIR"], "hilbench")
 
         def tuned(window):
@@ -264,7 +287,7 @@ class ProtocolTest(torch_rivals.ProtocolTest):
 
         self.assertEqual([tuned([3, 3]), tuned([3, 3]), tuned([5, 3])],
                          ["in this process", "in an earlier process", "in this process"])
-        for text in ('{"size": 7, "options": {}}', "no JSON", '{"size": 64, "options": 3}', '{"size": 64}'):
+        for text in ("no JSON", '{"size": 7, "options": {}, "left_out": []}', '{"size": 64}'):
             for file in kept.iterdir():
                 file.write_text(text)
             self.assertEqual(tuned([3, 3]), "in this process", text)

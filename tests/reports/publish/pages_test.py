@@ -57,7 +57,7 @@ class Findings(PublishTest):
 
     def test_a_missing_program_is_refused(self):
         folder = self.published("<!-- generated: runs -->\n<!-- end -->\n<!-- generated: verdicts -->\n<!-- end -->\n")
-        said = self.start("generated_blocks.py", "check", folder, status=1, binary="/nowhere/hilbench")
+        said = self.start("generated_blocks.py", "check", folder, status=2, binary="/nowhere/hilbench")
         self.assertIn("no /nowhere/hilbench; build it", said)
 
     def test_unknown_blocks_are_refused_and_missing_sweeps_are_said(self):
@@ -65,7 +65,38 @@ class Findings(PublishTest):
         self.start("generated_blocks.py", "fill", folder)
         self.assertIn("`nothing` has not been published yet.", (folder / "README.md").read_text())
         (folder / "README.md").write_text("<!-- generated: wishes -->\n<!-- end -->\n")
-        self.assertIn("no block 'wishes'", self.start("generated_blocks.py", "check", folder, status=1))
+        self.assertIn("no block 'wishes'", self.start("generated_blocks.py", "check", folder, status=2))
+
+    def test_what_is_no_mark_is_refused_and_nothing_is_lost(self):
+        good = f"<!-- generated: rings {RECORDS.name} -->\n<!-- end -->\n"
+        for bad, said in (("<!-- generated: runs -->\n\nBy hand.\n", "line 4: no '<!-- end -->' behind 'runs'"),
+                          ("<!-- generated:runs -->\n<!-- end -->\n", "line 4: no mark: <!-- generated:runs -->"),
+                          ("<!-- generated: ru-ns -->\n<!-- end -->\n", "line 4: no mark"),
+                          ("<!-- generated: rings a b c d -->\n<!-- end -->\n", "not been published")):
+            text = f"First.\n{good}{bad}{good}By hand.\n"
+            with self.subTest(bad), tempfile.TemporaryDirectory() as held:
+                page = pathlib.Path(held, "page") / "README.md"
+                shutil.copytree(RECORDS, page.parent / RECORDS.name)
+                page.write_text(text)
+                if "published" in said:
+                    self.start("generated_blocks.py", "fill", page.parent)
+                    self.assertIn(said, page.read_text())
+                    continue
+                answer = self.start("generated_blocks.py", "fill", page.parent, status=2)
+                self.assertIn(said, answer)
+                self.assertIn(str(page), answer)
+                self.assertEqual(answer.count("\n"), 1, answer)
+                self.assertEqual(page.read_text(), text)
+
+    def test_a_folder_whose_records_are_cut_is_refused_in_a_line(self):
+        text = f"<!-- generated: runs -->\n<!-- end -->\n<!-- generated: verdicts {RECORDS.name} x y -->\n<!-- end -->\n"
+        folder = self.published(text)
+        records = folder / RECORDS.name / "records.jsonl.gz"
+        for written in (text, text.replace("verdicts", "rings").replace(" x y", "")):
+            (folder / "README.md").write_text(written)
+            self.assertEqual(self.start("generated_blocks.py", "fill", folder, status=2).count("\n"), 1)
+            records.write_bytes(records.read_bytes()[:3000])
+        self.assertEqual((folder / "README.md").read_text(), written)
 
 
 class Documents(PublishTest):
