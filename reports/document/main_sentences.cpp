@@ -14,6 +14,7 @@
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
 #include "reports/tables/window_times.hpp"
+#include "reports/view/bent_rounds.hpp"
 #include "reports/view/dense_case.hpp"
 #include "reports/view/format.hpp"
 
@@ -212,9 +213,7 @@ std::vector<std::string> variant_sentences(const View& view) {
   return said;
 }
 
-}  // namespace
-
-std::vector<std::string> main_sentences(const View& view) {
+std::vector<std::string> answers(const View& view) {
   const std::int64_t claimed_chunk = ClaimRow{}.order_chunk;
   const std::string claimed = hilbert_sentence(view, claimed_chunk, "");
   const std::string whole = hilbert_sentence(view, 0, " over the whole length");
@@ -245,6 +244,14 @@ std::vector<std::string> main_sentences(const View& view) {
       fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
                   "the whole length or in chunks of {}.",
                   claimed_chunk)};
+}
+
+}  // namespace
+
+std::vector<std::string> main_sentences(const View& view) {
+  std::vector<std::string> said = answers(view);
+  if (std::string bent = bent_rounds_sentence(view); !bent.empty()) said.push_back(std::move(bent));
+  return said;
 }
 
 std::string main_question(const View& view) {

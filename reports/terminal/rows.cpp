@@ -14,6 +14,7 @@
 
 #include "kernels/base/text.hpp"
 #include "reports/terminal/columns.hpp"
+#include "reports/view/bent_rounds.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/margins.hpp"
 
@@ -150,20 +151,6 @@ void sort_rows(Rows& rows, RowOrder order) {
 const std::vector<std::string>& row_order_names() {
   static const std::vector<std::string> kNames = {"case", "time", "ratio", "rate", "verdict", "variant"};
   return kNames;
-}
-
-std::string bent_rounds_text(const Record& record) {
-  if (!record.time || !record.environment.is_object() || !record.environment.contains("processes")) return "";
-  std::int64_t fewest = std::numeric_limits<std::int64_t>::max(), wanted = 0;
-  const nlohmann::json& processes = record.environment.at("processes");
-  for (std::size_t i = 0; i < processes.size() && i < record.time->process_rounds.size(); ++i) {
-    const auto asked = processes[i].find("rounds_wanted");
-    if (asked == processes[i].end() || !asked->is_number_integer()) continue;
-    if (record.time->process_rounds[i] >= fewest) continue;
-    fewest = record.time->process_rounds[i];
-    wanted = asked->get<std::int64_t>();
-  }
-  return wanted == 0 ? "" : fmt::format("{} of {} rounds: the budget was spent", fewest, wanted);
 }
 
 Rows rows_of(const std::vector<Record>& records) {

@@ -28,7 +28,4 @@ std::string comparison_rows_text(const Rows& rows, const Screen& screen);
 // How to read the ratios of these rows, on one line; "" if there are none.
 std::string legend_text(const Rows& rows, const Screen& screen);
 
-// "2 of 6 rounds: the budget was spent" if a process measured fewer rounds than it should; otherwise "".
-std::string bent_rounds_text(const Record& record);
-
 }  // namespace hilbench

@@ -146,7 +146,7 @@ class Documents(PublishTest):
     def test_a_file_that_is_not_generated_here_is_refused(self):
         file = self.place / "notes.txt"
         file.write_text("By hand.\n")
-        self.assertIn("neither a Markdown file nor a picture", self.start("generated_blocks.py", "fill", file, status=1))
+        self.assertIn("neither a Markdown file nor a picture", self.start("generated_blocks.py", "fill", file, status=2))
 
 
 class Store(PublishTest):
