@@ -133,13 +133,13 @@ void judge_misses(PaperAnswer& answer, const Record* against, const Record* vari
 
 void judge_times(PaperAnswer& answer, const Record& against, const Record& variant, const Record* control) {
   const bool dense = answer.claim->test->dense;
-  answer.measured = dense ? unpaired_time_ratio(against, variant) : time_ratio(against, variant);
+  const auto ratio = dense ? unpaired_time_ratio : time_ratio;
+  answer.measured = ratio(against, variant, 0);
   if (!answer.measured) {
     answer.why = "another process used the device, or the two have no times that pair";
     return;
   }
-  if (!dense && variant.permute_ns)
-    answer.with_permutation = time_ratio(against, variant, *variant.permute_ns);
+  if (variant.permute_ns) answer.with_permutation = ratio(against, variant, *variant.permute_ns);
   if (control != nullptr) answer.against_control = time_ratio(*control, variant);
   answer.verdict =
       judge_claim(answer.claim->claimed, *answer.measured,

@@ -62,11 +62,12 @@ std::optional<Measured> time_ratio(const Record& reference, const Record& varian
   return measured_of(*effect, common_margin(reference, variant));
 }
 
-std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant) {
+std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant, double added_ns) {
   if (!undisturbed(reference, variant) || !complete(*reference.time) || !complete(*variant.time))
     return std::nullopt;
-  return measured_of(unpaired_effect(rounds_of(*reference.time), rounds_of(*variant.time)),
-                     common_margin(reference, variant));
+  Rounds slower = rounds_of(*variant.time);
+  for (double& ns : slower.ns) ns += added_ns;
+  return measured_of(unpaired_effect(rounds_of(*reference.time), slower), common_margin(reference, variant));
 }
 
 Measured exact_ratio(double ratio) {

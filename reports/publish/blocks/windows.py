@@ -116,6 +116,7 @@ def block_papers(folder):
     rows = [row for row in folder.rows("literature") if row["verdict"] != "not testable here"]
     if not rows:
         return "No claim of a paper was tested here."
-    heads = ["paper", "arXiv", "what it says", "claimed", "what is compared here", "case", "measured", "verdict"]
+    heads = ["paper", "arXiv", "what it says", "claimed", "what is compared here", "case", "measured",
+             "with one permutation", "verdict"]
     return markdown(heads, [[row["paper"], row["arxiv"], row["says"], row["claimed"], row["compares"], work(row["case"]),
-                             interval(row, "measured"), verdict_text(row)] for row in rows])
+                             interval(row, "measured"), number(row["with_permutation"]), verdict_text(row)] for row in rows])
