@@ -132,7 +132,7 @@ TEST(GridOrders, SayWhyThereIsNone) {
   EXPECT_EQ(why_not_order(flat, {.order = "residue", .order_param = 4}),
             "order residue with a parameter: on a grid the dilations of the window decide");
   EXPECT_EQ(why_not_order(video, {.order = "residue_boxes", .order_box = {8, 8}}),
-            "order residue_boxes of 2 extents on a grid of 3 dimensions: write residue_boxes.8.8.8");
+            "order residue_boxes of 2 extents on a grid of 3 dimensions: write residue_boxes.2.8.8");
   EXPECT_EQ(why_not_order(sequence, {.order = "residue_hilbert"}),
             "order residue_hilbert cuts a grid; the case has a sequence without one");
   EXPECT_EQ(why_not_order(flat, {.order = "hilbert", .order_chunk = 16}),
