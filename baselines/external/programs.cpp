@@ -16,6 +16,7 @@ std::string_view embedded_torch_context_parallel();
 std::string_view embedded_torch_windows();
 std::string_view embedded_jax_ring();
 std::string_view embedded_kept_choice();
+std::string_view embedded_natten_windows();
 std::string_view embedded_window_pairs();
 
 namespace {
@@ -145,6 +146,7 @@ std::string embedded_script(std::string_view name) {
     return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
            std::string(embedded_torch_sdpa());
   return shared + as_module("kept_choice", embedded_kept_choice()) +
+         as_module("natten_windows", embedded_natten_windows()) +
          as_module("window_pairs", embedded_window_pairs()) + "\n" + std::string(embedded_torch_windows());
 }
 

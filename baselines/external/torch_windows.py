@@ -15,21 +15,22 @@ perf_counter. Forward pass on one rank.
 """
 
 import hashlib
-import importlib.util
 import math
-import sys
 import time
 import warnings
 
 import torch_program
 import window_pairs
 from kept_choice import TEXTS, KeptChoice
+from natten_windows import Natten
 from torch_program import (FLEX_MODE, FLEX_TUNING_S, TRIALS, Clock, Unsupported, available_bytes, cudnn_version,
                            first_line, import_flex, lse_request, package_version, processor_name)
 from window_pairs import Order, Pairs, Windows, box_for
 
 MASKED, FLEX, BOXES, NATTEN = "", "flex", "flex_boxes", "natten"
-BLOCK_SIZES, OPTIONS = (128, 64, 256), ({}, {"USE_TMA": True})  # the first are FlexAttention's defaults
+BLOCK_SIZES = (128, 64, 256)  # of queries and keys; the first is FlexAttention's default
+BY_TMA = {"USE_TMA": True}
+OPTIONS = ({}, BY_TMA)  # that are tried
 SEARCH = ["2026-11-26", BLOCK_SIZES, FLEX_MODE]  # change it with fastest_flex(): kept choices are of one search
 TUNED_FOR = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges", "causal", "batch", "heads",
              "kv_heads", "head_dim", "dtype", "threads", "mask_block", "sequence_length")
@@ -174,7 +175,9 @@ class Flex:
         self.compiled = torch.compile(module.flex_attention, dynamic=False, fullgraph=True, mode=FLEX_MODE)
         self.wanted = lse_request(module) if self.lse else {}
         self.options = dict(options)  # no ROWS_GUARANTEED_SAFE: the first block of a query may hold none of its keys
-        self.step, self.tuned, self.left_out = self.attend, "in this process", []
+        self.tuned = "in this process"
+        self.left_out = []  # why block sizes or options are not among those that were timed
+        self.step = self.attend
 
     def make_mask(self, module, windows, device):
         """From counts of pairs, because create_block_mask would store a byte and more for every pair."""
@@ -294,69 +297,13 @@ def fastest_flex(case, inputs, boxes):
         if size == min(BLOCK_SIZES) or size // 2 < case.sequence_length:  # else a smaller one holds all positions too
             attempt(size)
     if best and case.device == "cuda" and torch.cuda.get_device_capability() >= (9, 0):
-        attempt(best[1].size, OPTIONS[1])
+        attempt(best[1].size, BY_TMA)
     if not best:
         raise Unsupported(errors[0])
     best[1].left_out = errors
     if complete:
         kept.keep({"size": best[1].size, "options": best[1].options, "left_out": errors})
     return best[1]
-
-
-class Natten:
-    """NATTEN's compiled kernel for Hopper; its other back ends are FlexAttention, or kernels of older GPUs."""
-
-    def __init__(self, case, inputs):
-        self.refuse(case)
-        import natten
-        import natten.functional
-        self.case, self.version = case, natten.__version__
-        self.attention = getattr(natten.functional, f"na{len(case.grid)}d")
-        self.inputs = [x.view(case.batch, *case.grid, *x.shape[2:]) for x in inputs]
-        self.step = self.attend
-
-    @staticmethod
-    def refuse(case):
-        if importlib.util.find_spec("natten") is None:
-            raise Unsupported(f"natten: no package natten for {sys.executable}")
-        compiled = ("natten._libnatten", "natten.libnatten")
-        if all(importlib.util.find_spec(name) is None for name in compiled):
-            raise Unsupported("natten: built without its compiled kernels; what is left of it is FlexAttention")
-        if case.device != "cuda" or torch.cuda.get_device_capability() != (9, 0):
-            raise Unsupported("natten: its Hopper kernel needs a GPU of compute capability 9.0")
-        if case.edges != "shift" or case.causal:
-            raise Unsupported("natten: has windows with edges: shift and no causal mask over whole positions")
-
-    def attend(self):
-        case = self.case
-        o, lse = self.attention(*self.inputs, kernel_size=tuple(case.window), stride=tuple(case.window_stride),
-                                dilation=tuple(case.window_dilation), is_causal=tuple(case.window_causal),
-                                backend="hopper-fna", return_lse=True)
-        rows = case.batch, case.sequence_length, case.heads
-        return o.reshape(*rows, case.head_dim), lse.reshape(rows)
-
-    def restored(self, output):
-        return output
-
-    def description(self):
-        return {"backends": ["natten"], "libraries": [f"NATTEN {self.version}, hopper-fna"],
-                "permutation": "in the time", **self.permutation()}
-
-    def permutation(self):
-        """Its own permutations alone, if this version has them under these names."""
-        try:
-            from natten.token_permute import token_permute_operation, token_unpermute_operation
-        except ImportError:
-            return {}
-        tile = tuple([8] * len(self.case.grid)) if len(self.case.grid) < 3 else (4, 4, 8)
-        dilation = tuple(self.case.window_dilation)
-
-        def move():
-            moved = [token_permute_operation(x, tile, dilation=dilation, flip_tiled_dims=True) for x in self.inputs]
-            return token_unpermute_operation(moved[0][0], token_layout_shape=moved[0][1], tile_shape=tile,
-                                             dilation=dilation, flip_tiled_dims=True)
-
-        return {"token_permutation_ns": min(Clock("cuda", move).times_ns(TRIALS))}
 
 
 class OnWindows(torch_program.Program):

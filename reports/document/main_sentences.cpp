@@ -126,7 +126,7 @@ void take_fastest_orders(std::vector<RivalPair>& pairs) {
   for (RivalPair& pair : pairs) {
     if (!has_windows(*pair.where->work)) continue;
     for (const Record* record : pair.where->records) {
-      if (record->kernel != pair.kernel->kernel || !record->time ||
+      if (record->kernel != pair.kernel->kernel || record->twin || !record->time ||
           record->time->median_ns >= pair.kernel->time->median_ns)
         continue;
       if (const auto ratio = time_ratio(*pair.rival, *record)) {
@@ -211,6 +211,25 @@ std::vector<std::string> variant_sentences(const View& view) {
   if (std::string one_process = all.one_process(); !one_process.empty())
     said.push_back(std::move(one_process));
   return said;
+}
+
+// In how many cases the budget left too few rounds; "" if in none.
+std::string bent_rounds_sentence(const View& view) {
+  std::size_t cases = 0;
+  std::optional<BentRounds> worst;
+  for (const CaseView& of_case : view.cases) {
+    bool is = false;
+    for (const Record* record : of_case.records) {
+      const auto bent = bent_rounds(*record);
+      is = is || bent;
+      if (bent && (!worst || bent->fewest < worst->fewest)) worst = bent;
+    }
+    cases += is;
+  }
+  if (cases == 0) return "";
+  return fmt::format(
+      "In {} of {} the budget was spent before all rounds were measured: a process has {} of {} at worst.",
+      cases, plural(view.cases.size(), "case", "cases"), worst->fewest, worst->wanted);
 }
 
 std::vector<std::string> answers(const View& view) {

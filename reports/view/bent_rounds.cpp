@@ -4,8 +4,6 @@
 
 #include <cstddef>
 
-#include "reports/view/format.hpp"
-
 namespace hilbench {
 
 std::optional<BentRounds> bent_rounds(const Record& record) {
@@ -25,24 +23,6 @@ std::optional<BentRounds> bent_rounds(const Record& record) {
 std::string bent_rounds_text(const Record& record) {
   const auto bent = bent_rounds(record);
   return bent ? fmt::format("{} of {} rounds: the budget was spent", bent->fewest, bent->wanted) : "";
-}
-
-std::string bent_rounds_sentence(const View& view) {
-  std::size_t cases = 0;
-  std::optional<BentRounds> worst;
-  for (const CaseView& of_case : view.cases) {
-    bool is = false;
-    for (const Record* record : of_case.records) {
-      const auto bent = bent_rounds(*record);
-      is = is || bent;
-      if (bent && (!worst || bent->fewest < worst->fewest)) worst = bent;
-    }
-    cases += is;
-  }
-  if (cases == 0) return "";
-  return fmt::format(
-      "In {} of {} the budget was spent before all rounds were measured: a process has {} of {} at worst.",
-      cases, plural(view.cases.size(), "case", "cases"), worst->fewest, worst->wanted);
 }
 
 }  // namespace hilbench

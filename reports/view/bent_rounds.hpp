@@ -6,7 +6,6 @@
 #include <string>
 
 #include "reports/records/record.hpp"
-#include "reports/view/view.hpp"
 
 namespace hilbench {
 
@@ -19,8 +18,5 @@ std::optional<BentRounds> bent_rounds(const Record& record);
 
 // "2 of 6 rounds: the budget was spent"; "" if there were as many as wanted.
 std::string bent_rounds_text(const Record& record);
-
-// In how many cases the budget left too few rounds; "" if in none.
-std::string bent_rounds_sentence(const View& view);
 
 }  // namespace hilbench

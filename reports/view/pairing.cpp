@@ -24,8 +24,10 @@ bool complete(const Timing& time) {
          (time.process_rounds.empty() || rounds == static_cast<std::int64_t>(time.samples_ns.size()));
 }
 
-Rounds rounds_of(const Timing& time) {
-  return {time.samples_ns, time.process_rounds};
+Rounds rounds_of(const Timing& time, double added_ns = 0) {
+  Rounds rounds{time.samples_ns, time.process_rounds};
+  for (double& ns : rounds.ns) ns += added_ns;
+  return rounds;
 }
 
 Measured measured_of(const Effect& effect, double margin) {
@@ -47,9 +49,7 @@ std::optional<Effect> time_effect(const Record& reference, const Record& variant
   const Timing &a = *reference.time, &b = *variant.time;
   if (!complete(a) || a.samples_ns.size() != b.samples_ns.size() || a.process_rounds != b.process_rounds)
     return std::nullopt;
-  Rounds slower = rounds_of(b);
-  for (double& ns : slower.ns) ns += added_ns;
-  return paired_effect(rounds_of(a), slower);
+  return paired_effect(rounds_of(a), rounds_of(b, added_ns));
 }
 
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns) {
@@ -65,9 +65,8 @@ std::optional<Measured> time_ratio(const Record& reference, const Record& varian
 std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant, double added_ns) {
   if (!undisturbed(reference, variant) || !complete(*reference.time) || !complete(*variant.time))
     return std::nullopt;
-  Rounds slower = rounds_of(*variant.time);
-  for (double& ns : slower.ns) ns += added_ns;
-  return measured_of(unpaired_effect(rounds_of(*reference.time), slower), common_margin(reference, variant));
+  return measured_of(unpaired_effect(rounds_of(*reference.time), rounds_of(*variant.time, added_ns)),
+                     common_margin(reference, variant));
 }
 
 Measured exact_ratio(double ratio) {

@@ -255,6 +255,22 @@ TEST(FirstSentences, CountACaseOnceIfItsKernelRanInSeveralWays) {
       "/ time of the kernel: 2.39).");
 }
 
+TEST(FirstSentences, SayWhereTheBudgetLeftFewRounds) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  sample::add_comparison(input.records, sample::work(16384, {{4096, 2}}), 1);
+  const auto rounds = [](Record& record, std::int64_t measured, int wanted) {
+    record.environment["processes"] = {{{"seed", 1}, {"rounds_wanted", wanted}}};
+    record.time->process_rounds = {measured};
+  };
+  EXPECT_EQ(main_sentences(view_of(input)).back().find("budget"), std::string::npos);
+  rounds(input.records[0], 5, 8);
+  rounds(input.records[1], 2, 6);
+  EXPECT_EQ(
+      main_sentences(view_of(input)).back(),
+      "In 1 of 2 cases the budget was spent before all rounds were measured: a process has 2 of 6 at worst.");
+}
+
 TEST(FirstSentences, CompareVariantsIfNothingElseIsAsked) {
   ReportInput input;
   for (const std::int64_t length : {16384, 32768}) {

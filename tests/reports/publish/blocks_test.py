@@ -10,7 +10,8 @@ import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
 import cells  # noqa: E402
-from blocks import calibration, counts, machine, orders, picture, rates, two_folders, windows  # noqa: E402
+from blocks import (calibration, counts, kernels, machine, orders, picture, rates, runs, two_folders,  # noqa: E402
+                    windows)
 from blocks.pairs import pairs_of  # noqa: E402
 from published import Folder  # noqa: E402
 
@@ -247,6 +248,49 @@ class TablesOfWindows:
 
     def rows(self, table, sweep=None):
         return self.known
+
+
+class Kernels(BlocksTest):
+    def timed(self, variant, median, energy=None, **params):
+        case = "n1024-w1024-r1-h1-d64-bf16-p1-cuda" + "".join(f"-{key}.{value}" for key, value in params.items())
+        one = record(1024, 1, "linear")
+        one["params"].update(data="normal", score_scale=1.0)
+        one["params"].update(params)
+        return {**one, "case": case, "variant": variant, "time_ns": {"median": median}, "verify": {"max_abs": 0},
+                "twin": False, "energy_j": energy and {"median": energy}}
+
+    def test_times_by_kind_of_data_are_over_those_of_normal_data(self):
+        folder = self.published([self.timed("dilated/linear", 100), self.timed("cudnn", 200),
+                                 self.timed("dilated/linear", 110, score_scale=20),
+                                 self.timed("cudnn", 190, score_scale=20), self.timed("cudnn", 180, data="equal_rows"),
+                                 {**self.timed("dilated/linear", 999, score_scale=20), "twin": True},
+                                 self.timed("fa3", 50, data="equal_rows")])  # without normal data
+        self.assertEqual(kernels.block_data(folder, "cpu-order").split("\n"),
+                         ["| case (segment/dilation) | dilated/linear | cudnn |", "|---|---|---|",
+                          "| n 1024, 1024/1, h 1, d 64, bf16, score_scale 20 | 1.100 | 0.950 |",
+                          "| n 1024, 1024/1, h 1, d 64, bf16, data equal_rows |  | 0.900 |"])
+
+    def test_joules_stand_by_variant(self):
+        folder = self.published([self.timed("dilated/linear", 100, 2.5), self.timed("cudnn", 100, 3.25),
+                                 self.timed("fa3", 100)])
+        self.assertEqual(kernels.block_energy(folder, "cpu-order").split("\n")[0::2],
+                         ["| case (segment/dilation) | dilated/linear | cudnn |",
+                          "| n 1024, 1024/1, h 1, d 64, bf16 | 2.5 | 3.25 |"])
+        self.assertEqual(kernels.block_energy(self.published([self.timed("fa3", 100)]), "cpu-order"),
+                         "Nothing was measured.")
+
+    def test_the_spread_of_misses_names_its_worst_case(self):
+        counts = {("L2", record(1024, 2, "linear")["case"], "dilated/linear", None): [100, 110],
+                  ("L2", record(2048, 2, "linear")["case"], "dilated/random", None): [100, 150, 120]}
+        self.assertEqual(runs.spread_text("L2", counts), "by 30.0 % (median) and by 50.0 % at most at the L2 "
+                                                         "(`dilated/random`, n 2048, 1024/2, h 1, d 64, fp32)")
+        self.assertEqual(runs.spread_text("L1", {}), "at the L1 nowhere, as none was counted twice")
+
+    def test_empty_columns_may_be_left_out(self):
+        rows = [["a", "", 0], ["b", "", ""]]
+        self.assertEqual(cells.markdown(["x", "y", "z"], rows, without_empty=True),
+                         "| x | z |\n|---|---|\n| a | 0 |\n| b |  |")
+        self.assertEqual(cells.markdown(["x", "y"], [], without_empty=True), "| x | y |\n|---|---|")
 
 
 class Windows(BlocksTest):

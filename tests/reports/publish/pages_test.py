@@ -72,6 +72,7 @@ class Findings(PublishTest):
         for bad, said in (("<!-- generated: runs -->\n\nBy hand.\n", "line 4: no '<!-- end -->' behind 'runs'"),
                           ("<!-- generated:runs -->\n<!-- end -->\n", "line 4: no mark: <!-- generated:runs -->"),
                           ("<!-- generated: ru-ns -->\n<!-- end -->\n", "line 4: no mark"),
+                          ("  <!-- generated: runs -->\n\nBy hand.\n", "line 4: no '<!-- end -->' behind 'runs'"),
                           ("<!-- generated: rings a b c d -->\n<!-- end -->\n", "not been published")):
             text = f"First.\n{good}{bad}{good}By hand.\n"
             with self.subTest(bad), tempfile.TemporaryDirectory() as held:

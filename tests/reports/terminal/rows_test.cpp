@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "reports/document/first_sentences.hpp"
 #include "reports/view/bent_rounds.hpp"
-#include "reports/view/view.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -130,13 +128,6 @@ TEST(Rows, SayWhenTheBudgetLeftFewRounds) {
   EXPECT_EQ(bent_rounds_text(records[1]), "2 of 6 rounds: the budget was spent");
   const std::string text = rows_text(rows_of(records), RowOrder::by_case, {.width = 100});
   EXPECT_NE(text.find("\n      2 of 6 rounds: the budget was spent\n"), std::string::npos) << text;
-  records[2].environment["processes"] = {{{"seed", 1}, {"rounds_wanted", 8}}, {{"seed", 2}}};
-  records[2].time->process_rounds = {5, 9};
-  ReportInput input;
-  input.records = records;
-  EXPECT_EQ(
-      main_sentences(view_of(input)).back(),
-      "In 1 of 1 case the budget was spent before all rounds were measured: a process has 2 of 6 at worst.");
 }
 
 TEST(Rows, SayOnceThatTheBudgetLeftAllVariantsFewRounds) {
