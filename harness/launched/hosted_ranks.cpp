@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "kernels/ring/persistent_run.hpp"
 
 namespace hilbench {
 
@@ -42,8 +43,8 @@ std::unique_ptr<RankResources> HostedRanks::joined_resources(const Record& recor
     return resources;
   }
   try {
-    resources =
-        cuda_rank_resources(transport_, *bench_->device, processes_.timeout_s(), record.variant.ring_launch);
+    resources = cuda_rank_resources(transport_, *bench_->device, processes_.timeout_s(),
+                                    nccl_blocks(ring_of(record)));
     resources->join(0);
   } catch (const TransportError&) {
     throw;

@@ -67,15 +67,14 @@ std::unique_ptr<RankResources> cpu_rank_resources(std::vector<std::shared_ptr<Tr
 
 // Resources on GPUs: rank k uses devices[k modulo their number]. Ranks exchange data over `peer` or, if each
 // has its own device, `nccl`. Nothing else may use the devices at the same time, and they must outlive the
-// result. Only `peer` emulates a link. `launch`: how the ranks will compute.
+// result. Only `peer` emulates a link. `nccl_blocks`: as nccl_transport().
 std::unique_ptr<RankResources> cuda_rank_resources(int ranks, const std::vector<Device*>& devices,
                                                    TransportKind transport, double timeout_s = kRingTimeout_s,
-                                                   EmulatedLink link = {},
-                                                   RingLaunch launch = RingLaunch::steps);
+                                                   EmulatedLink link = {}, int nccl_blocks = 0);
 
 // Resources for one rank on a GPU; the other ranks are in other processes, and data moves over `nccl`.
 // `control` joins the same processes on the host. It may serve several rings, one after the other.
 std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device& device,
-                                                   double timeout_s, RingLaunch launch = RingLaunch::steps);
+                                                   double timeout_s, int nccl_blocks = 0);
 
 }  // namespace hilbench

@@ -74,8 +74,8 @@ struct RankClock {
 class CudaRankResources final : public RankResources {
  public:
   CudaRankResources(int ranks, const std::vector<Device*>& devices, TransportKind transport, double timeout_s,
-                    EmulatedLink link, RingLaunch launch)
-      : nccl_(transport == TransportKind::nccl), timeout_s_(timeout_s), launch_(launch) {
+                    EmulatedLink link, int nccl_blocks)
+      : nccl_(transport == TransportKind::nccl), timeout_s_(timeout_s), nccl_blocks_(nccl_blocks) {
     for (Device* device : devices) gpus_.push_back(std::make_unique<RingGpu>(*device));
     for (int rank = 0; rank < ranks; ++rank)
       ranks_.push_back({.device = devices[static_cast<std::size_t>(rank) % devices.size()]});
@@ -84,8 +84,8 @@ class CudaRankResources final : public RankResources {
          nccl_ ? thread_transports(ranks, timeout_s) : peer_transports(ordinals(), timeout_s, link))
       control_.push_back(std::move(end));
   }
-  CudaRankResources(std::shared_ptr<Transport> control, Device& device, double timeout_s, RingLaunch launch)
-      : nccl_(true), timeout_s_(timeout_s), launch_(launch), alone_(control->size() > 1) {
+  CudaRankResources(std::shared_ptr<Transport> control, Device& device, double timeout_s, int nccl_blocks)
+      : nccl_(true), timeout_s_(timeout_s), nccl_blocks_(nccl_blocks), alone_(control->size() > 1) {
     gpus_.push_back(std::make_unique<RingGpu>(device));
     ranks_.push_back({.device = &device});
     clocks_.resize(1);
@@ -95,10 +95,7 @@ class CudaRankResources final : public RankResources {
   void join(int rank) override {
     HILBENCH_CUDA(cudaSetDevice(gpu_of(rank).ordinal));
     of(rank).transport = std::move(control_[static_cast<std::size_t>(rank)]);
-    if (nccl_)
-      of(rank).transport =
-          nccl_transport(of(rank).transport, timeout_s_,
-                         launch_ == RingLaunch::persistent ? NcclBlocks::few : NcclBlocks::any);
+    if (nccl_) of(rank).transport = nccl_transport(of(rank).transport, timeout_s_, nccl_blocks_);
     of(rank).ring_device = cuda_ring_device();
     auto& own = clocks_[static_cast<std::size_t>(rank)] = std::make_unique<RankClock>();
     if (alone_)
@@ -202,7 +199,7 @@ class CudaRankResources final : public RankResources {
 
   const bool nccl_;
   const double timeout_s_;
-  const RingLaunch launch_;
+  const int nccl_blocks_;
   const bool alone_ = false;  // the other ranks are in other processes
   std::vector<std::unique_ptr<RingGpu>> gpus_;
   std::vector<std::unique_ptr<RankClock>> clocks_;
@@ -213,13 +210,13 @@ class CudaRankResources final : public RankResources {
 
 std::unique_ptr<RankResources> cuda_rank_resources(int ranks, const std::vector<Device*>& devices,
                                                    TransportKind transport, double timeout_s,
-                                                   EmulatedLink link, RingLaunch launch) {
-  return std::make_unique<CudaRankResources>(ranks, devices, transport, timeout_s, link, launch);
+                                                   EmulatedLink link, int nccl_blocks) {
+  return std::make_unique<CudaRankResources>(ranks, devices, transport, timeout_s, link, nccl_blocks);
 }
 
 std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device& device,
-                                                   double timeout_s, RingLaunch launch) {
-  return std::make_unique<CudaRankResources>(std::move(control), device, timeout_s, launch);
+                                                   double timeout_s, int nccl_blocks) {
+  return std::make_unique<CudaRankResources>(std::move(control), device, timeout_s, nccl_blocks);
 }
 
 }  // namespace hilbench

@@ -6,11 +6,11 @@
 namespace hilbench {
 
 std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double,
-                                                   EmulatedLink, RingLaunch) {
+                                                   EmulatedLink, int) {
   throw EnvironmentError({.what = "no ring of GPUs", .why = survey_gpus().absence});
 }
 
-std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport>, Device&, double, RingLaunch) {
+std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport>, Device&, double, int) {
   throw EnvironmentError({.what = "no ring of GPUs", .why = survey_gpus().absence});
 }
 

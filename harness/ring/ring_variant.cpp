@@ -10,6 +10,7 @@
 #include "harness/ring/counters.hpp"
 #include "harness/ring/rank.hpp"
 #include "harness/ring/ranks.hpp"
+#include "kernels/ring/persistent_run.hpp"
 #include "reports/records/stats.hpp"
 
 namespace hilbench {
@@ -92,7 +93,12 @@ class RingVariant final : public PreparedVariant {
   nlohmann::json library() const override {
     return implementation().library != nullptr ? implementation().library() : nlohmann::json();
   }
-  nlohmann::json transport() const override { return ranks_->transport(); }
+  nlohmann::json transport() const override {
+    nlohmann::json said = ranks_->transport();
+    if (const int blocks = nccl_blocks(ring_); blocks > 0 && said.value("name", "") == "nccl")
+      said["nccl_blocks"] = blocks;
+    return said;
+  }
 
   void fill_output(std::byte value) override { ranks_->ask({.action = RankAction::fill, .value = value}); }
 

@@ -11,6 +11,7 @@
 #include "harness/ring/rank.hpp"
 #include "harness/ring/rank_resources.hpp"
 #include "harness/ring/thread_team.hpp"
+#include "kernels/ring/persistent_run.hpp"
 #include "kernels/ring/transport/peer.hpp"
 #include "kernels/ring/transport/threads.hpp"
 
@@ -53,7 +54,7 @@ std::unique_ptr<RankResources> resources_for(Bench& bench, const Record& record)
   }
   const bool nccl = record.variant.transport == TransportKind::nccl || lacks_peer_link(record);
   return cuda_rank_resources(ranks, devices_of(bench), nccl ? TransportKind::nccl : TransportKind::peer,
-                             kRingTimeout_s, link_of(record), record.variant.ring_launch);
+                             kRingTimeout_s, link_of(record), nccl_blocks(ring_of(record)));
 }
 
 class ThreadRanks final : public RingRanks {

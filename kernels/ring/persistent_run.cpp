@@ -8,10 +8,28 @@
 #include <stdexcept>
 
 #include "kernels/base/nvtx.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/ring/rank_case.hpp"
 #include "kernels/ring/ring_walk.hpp"
 
 namespace hilbench {
+
+int nccl_blocks(const Ring& ring) {
+  // Of H100s, all of whose multiprocessors compute dense attention, and of NCCL 2.28 over their NVLink.
+  constexpr int kMultiprocessors = 132;
+  constexpr double kFlopsPerSecond = 5e12, kBytesPerSecond = 9e9;  // of a multiprocessor, of a block
+  if (!ring.persistent()) return 0;
+  int best = 0;
+  double least_s = 0;
+  for (const int blocks : {4, 8, 16, 32}) {  // NCCL has powers of 2
+    const double seconds = std::max(ring.sent_bytes() / (kBytesPerSecond * blocks),
+                                    flops(ring.work()) / (kFlopsPerSecond * (kMultiprocessors - blocks)));
+    if (best != 0 && seconds >= least_s) break;
+    best = blocks;
+    least_s = seconds;
+  }
+  return best;
+}
 
 PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, RingDevice& device,
                              Transport& transport, std::int64_t tile_rows, const ChunkSizes& sizes)

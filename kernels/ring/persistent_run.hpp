@@ -22,6 +22,10 @@
 
 namespace hilbench {
 
+// How many blocks NCCL's kernels have in such a ring: its launches leave as many multiprocessors free. More
+// blocks copy faster and leave less to compute with. 0, as many as NCCL likes, if the ring is not persistent.
+int nccl_blocks(const Ring& ring);
+
 class PersistentRun {
  public:
   // As RingExecution. `ring` is persistent, `kernel` has prepare_walk, `device` clears and rounds.

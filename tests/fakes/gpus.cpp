@@ -83,12 +83,11 @@ std::unique_ptr<Device> open_cuda_device(int ordinal) {
 }
 
 std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double,
-                                                   EmulatedLink, RingLaunch) {
+                                                   EmulatedLink, int) {
   throw EnvironmentError({.what = "fake GPUs have a process each"});
 }
 
-std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device&, double,
-                                                   RingLaunch) {
+std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device&, double, int) {
   control->barrier();  // all ranks join or none does, as with NCCL
   return cpu_rank_resources({std::move(control)}, 1);
 }

@@ -33,9 +33,6 @@ using Lock = std::lock_guard<std::mutex>;
 constexpr std::chrono::milliseconds kWatchInterval{50};
 // The time on the GPU from the event before an exchange to the start of NCCL's kernel: at most 10 us.
 constexpr std::int64_t kHeadStartCycles = 20000;
-// Multiprocessors that kernels leave free which run while NCCL's kernels come and go, and the most blocks
-// that those then have: one multiprocessor each is enough for all of them to run.
-constexpr int kMultiprocessors = 8;
 
 // An exchange that may not be complete on the GPU.
 struct Flight {
@@ -49,7 +46,7 @@ struct Flight {
 
 class NcclTransport final : public Transport {
  public:
-  NcclTransport(std::shared_ptr<Transport> control, double timeout_s, NcclBlocks blocks)
+  NcclTransport(std::shared_ptr<Transport> control, double timeout_s, int blocks)
       : Transport(control->rank(), control->size(), timeout_s),
         control_(std::move(control)),
         blocks_(blocks) {
@@ -77,8 +74,8 @@ class NcclTransport final : public Transport {
     std::memcpy(id.internal, first.data(), std::min(first.size(), sizeof id.internal));
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    if (blocks_ == NcclBlocks::few) {
-      config.maxCTAs = kMultiprocessors;
+    if (blocks_ > 0) {
+      config.maxCTAs = blocks_;
       // Clusters, four blocks by default, run inside one group of multiprocessors. Those that kernels leave
       // free need not be of one group: a cluster would wait for the end of the kernel that waits for it.
       config.cgaClusterSize = 0;
@@ -100,7 +97,7 @@ class NcclTransport final : public Transport {
     raise_if_ended();
   }
   bool signals() const override { return true; }
-  int multiprocessors() const override { return kMultiprocessors; }
+  int multiprocessors() const override { return blocks_; }
 
   void barrier() override {
     on_host([this] { control_->barrier(); });
@@ -165,7 +162,7 @@ class NcclTransport final : public Transport {
     flight.done.set(stream_.get());
     // Kernels that wait for flags leave multiprocessors() free. A rank that only sends has no flags, but its
     // launch is of the same kind.
-    if (signals || blocks_ == NcclBlocks::few) return;
+    if (signals || blocks_ > 0) return;
     // If a kernel that fills the GPU started first, NCCL's kernel would have to wait for its end.
     flight.begun.hold(nullptr);
     cuda::hold(kHeadStartCycles, nullptr);
@@ -268,7 +265,7 @@ class NcclTransport final : public Transport {
   }
 
   const std::shared_ptr<Transport> control_;
-  const NcclBlocks blocks_;
+  const int blocks_;
   int device_ = 0;
   cuda::SideStream stream_;
   std::mutex mutex_;  // guards what follows, and NCCL calls
@@ -281,8 +278,7 @@ class NcclTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport> control, double timeout_s,
-                                          NcclBlocks blocks) {
+std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport> control, double timeout_s, int blocks) {
   try {
     auto transport = std::make_unique<NcclTransport>(control, timeout_s, blocks);
     transport->open();

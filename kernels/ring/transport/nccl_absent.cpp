@@ -10,7 +10,7 @@ std::string nccl_version() {
   throw TransportError(nccl_absence());
 }
 
-std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport>, double, NcclBlocks) {
+std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport>, double, int) {
   throw TransportError(nccl_absence());
 }
 

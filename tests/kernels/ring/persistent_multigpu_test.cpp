@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/runtime/blocking_kernel.hpp"
+#include "kernels/ring/persistent_run.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 #include "tests/kernels/ring/ring_gpus.hpp"
 
@@ -21,8 +22,9 @@ class PersistentMultiGpuRing
 TEST_P(PersistentMultiGpuRing, EqualsTheOracle) {
   const auto [transport, ranks, algorithm, sharding] = GetParam();
   const Gpus gpus(ranks);
-  compare_with_oracle(*gpus.resources(ranks, transport, kPatience_s, RingLaunch::persistent), algorithm,
-                      sharding, 6, RingLaunch::persistent);
+  for (const int blocks : {4, 16})
+    compare_with_oracle(*gpus.resources(ranks, transport, kPatience_s, blocks), algorithm, sharding, 3,
+                        RingLaunch::persistent);
 }
 INSTANTIATE_TEST_SUITE_P(Gpus, PersistentMultiGpuRing,
                          testing::Combine(testing::Values(TransportKind::peer, TransportKind::nccl),
@@ -57,7 +59,8 @@ TEST_P(LongPersistentMultiGpuRing, EqualsTheOracle) {
       for (const Implementation* kernel : kernels_for(work)) {
         if (kernel->prepare_walk == nullptr) continue;
         SCOPED_TRACE(described(work, variant));
-        const auto resources = gpus.resources(ranks, transport, kPatience_s, RingLaunch::persistent);
+        const auto resources =
+            gpus.resources(ranks, transport, kPatience_s, nccl_blocks(Ring(work, variant)));
         const RingRun run{.problem = problem, .variant = variant, .kernel = *kernel};
         const auto outputs = run_rings({run, run}, *resources, 1);
         EXPECT_EQ(expected.mismatch(work, outputs[0]), "");
@@ -92,7 +95,7 @@ TEST(PersistentMultiGpuFaults, ALateGpuEndsTheRing) {
   if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
   const AttentionProblem problem(work, random);
   const Ring ring(work, variant);
-  const auto late = gpus.resources(2, TransportKind::peer, 1, RingLaunch::persistent);
+  const auto late = gpus.resources(2, TransportKind::peer, 1);
   const auto errors = run_ranks(2, [&](int rank) {
     late->join(rank);
     Transport& transport = late->transport(rank);
@@ -118,7 +121,7 @@ TEST(PersistentMultiGpuFaults, ALateGpuEndsTheRing) {
   for (const std::string& error : errors)
     EXPECT_EQ(error, "rank 0: its kernel waited 1 s for keys of rank 1");
   const ExpectedRows expected(problem, sampled_rows(work, random, 6));
-  const auto resources = gpus.resources(2, TransportKind::peer, kPatience_s, RingLaunch::persistent);
+  const auto resources = gpus.resources(2, TransportKind::peer);
   EXPECT_EQ(expected.mismatch(work, run_rings({{problem, variant, *kernel}}, *resources, 1).front()), "");
 }
 

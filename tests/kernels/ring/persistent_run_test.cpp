@@ -41,6 +41,35 @@ AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& var
       .front();
 }
 
+// Four ranks of 16 heads of 128 in bf16.
+int blocks_of(std::int64_t length, Mask mask, RingLaunch launch = RingLaunch::persistent,
+              std::int64_t segment = 1 << 20) {
+  const Case work{.sequence_length = length,
+                  .pattern = {{segment, 1}},
+                  .heads = 16,
+                  .kv_heads = 16,
+                  .head_dim = 128,
+                  .dtype = Dtype::bf16,
+                  .mask = mask,
+                  .ring_size = 4};
+  Variant variant{.kernel = "dilated"};
+  variant.ring_launch = launch;
+  return nccl_blocks(Ring(work, variant));
+}
+
+TEST(NcclBlocks, AreMoreIfThereIsLessToComputeForEachByte) {
+  EXPECT_EQ(blocks_of(1 << 16, Mask::full), 4);
+  EXPECT_EQ(blocks_of(1 << 16, Mask::causal), 8);
+  EXPECT_EQ(blocks_of(1 << 14, Mask::full), 16);
+  EXPECT_EQ(blocks_of(1 << 14, Mask::causal), 32);
+  EXPECT_EQ(blocks_of(1 << 10, Mask::full), 32);
+}
+
+TEST(NcclBlocks, AreNotLimitedIfNoLaunchWaitsForKeys) {
+  EXPECT_EQ(blocks_of(1 << 14, Mask::full, RingLaunch::steps), 0);
+  EXPECT_EQ(blocks_of(1 << 14, Mask::full, RingLaunch::persistent, 1 << 12), 0) << "nothing is exchanged";
+}
+
 class PersistentEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
 
 // Ring sizes, masks and dtypes as in RingEqualsOneRank; chunks of heads, or of rows if a link between groups

@@ -28,8 +28,8 @@ class Gpus {
   }
   const std::vector<Device*>& devices() const { return devices_; }
   std::unique_ptr<RankResources> resources(int ranks, TransportKind transport, double timeout_s = kPatience_s,
-                                           RingLaunch launch = RingLaunch::steps) const {
-    return cuda_rank_resources(ranks, devices_, transport, timeout_s, {}, launch);
+                                           int nccl_blocks = 0) const {
+    return cuda_rank_resources(ranks, devices_, transport, timeout_s, {}, nccl_blocks);
   }
 
  private:
