@@ -22,8 +22,9 @@ int nccl_blocks(const Ring& ring) {
   int best = 0;
   double least_s = 0;
   for (const int blocks : {4, 8, 16, 32}) {  // NCCL has powers of 2
-    const double seconds = std::max(ring.sent_bytes() / (kBytesPerSecond * blocks),
-                                    flops(ring.work()) / (kFlopsPerSecond * (kMultiprocessors - blocks)));
+    // One after the other: the first tiles wait for chunks of all shards, which hold some rows of all heads.
+    const double seconds = ring.sent_bytes() / (kBytesPerSecond * blocks) +
+                           flops(ring.work()) / (kFlopsPerSecond * (kMultiprocessors - blocks));
     if (best != 0 && seconds >= least_s) break;
     best = blocks;
     least_s = seconds;
