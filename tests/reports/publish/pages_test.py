@@ -99,6 +99,15 @@ class Findings(PublishTest):
             records.write_bytes(records.read_bytes()[:3000])
         self.assertEqual((folder / "README.md").read_text(), written)
 
+    def test_a_damaged_table_of_gates_is_refused_in_a_line(self):
+        text = f"<!-- generated: gates {RECORDS.name} -->\n<!-- end -->\n"
+        folder = self.published(text)
+        table = folder / RECORDS.name / "gates.csv.gz"
+        table.write_bytes(b"")
+        said = self.start("generated_blocks.py", "fill", folder, status=2)
+        self.assertRegex(said, rf"\Agenerated_blocks.py: .*: {re.escape(str(table))} is damaged: its end .*\n\Z")
+        self.assertEqual((folder / "README.md").read_text(), text)
+
 
 class Documents(PublishTest):
     def test_documents_are_filled_and_stale_blocks_are_named(self):
