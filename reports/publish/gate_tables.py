@@ -1,7 +1,10 @@
 """Tables of gates whose answer was known, gates.csv and pairs.csv of calibrate.sh, which are published compressed."""
 
 import csv
+import gzip
 import io
+import os
+import pathlib
 import zlib
 
 COLUMNS = {"gates": {"kind", "gate", "status", "seconds", "verdict"},
@@ -45,9 +48,26 @@ def rows_in(content, columns):
     return found
 
 
+def checked(path, content_of):
+    path = pathlib.Path(path)
+    try:
+        content = content_of(path.read_bytes())
+        return content, rows_in(content, COLUMNS[path.name.partition(".")[0]])
+    except (DamagedTable, csv.Error) as error:
+        raise DamagedTable(f"{path} is damaged: {error}; restore it, or measure anew with calibrate.sh") from error
+
+
 def read(path):
     """Rows of gates.csv.gz or pairs.csv.gz."""
+    return checked(path, unpacked)[1]
+
+
+def publish(path, file):
+    """Writes gates.csv or pairs.csv compressed: all of it or, if it is damaged, nothing."""
+    content, _ = checked(path, bytes)
+    part = pathlib.Path(f"{file}.part")
     try:
-        return rows_in(unpacked(path.read_bytes()), COLUMNS[path.name.partition(".")[0]])
-    except (DamagedTable, csv.Error) as error:
-        raise DamagedTable(f"{path} is damaged: {error}; restore it, or publish the output of calibrate.sh anew") from error
+        part.write_bytes(gzip.compress(content, 9, mtime=0))
+        os.replace(part, file)
+    finally:
+        part.unlink(missing_ok=True)

@@ -189,6 +189,20 @@ class Store(PublishTest):
         self.start("store.py", "records", lines, packed)
         self.assertEqual(packed.read_bytes(), before)
 
+    def test_a_published_table_of_gates_stays_if_the_new_one_is_damaged(self):
+        table, packed = self.place / "gates.csv", self.place / "gates.csv.gz"
+        table.write_text("kind,gate,status,seconds,verdict\nequal,1,0,60,ok\n")
+        self.start("store.py", "gates", table, packed)
+        self.assertEqual(gzip.open(packed, "rt").read(), table.read_text())
+        before = packed.read_bytes()
+        table.write_text(table.read_text() + "equal,2,0,6")
+        said = self.start("store.py", "gates", table, packed, status=1)
+        self.assertRegex(said, r"\Astore.py: .*/gates.csv is damaged: its last line is not complete; .*\n\Z")
+        self.assertEqual(packed.read_bytes(), before)
+        table.unlink()
+        self.start("store.py", "gates", table, packed, status=1)
+        self.assertEqual(packed.read_bytes(), before)
+
 
 if __name__ == "__main__":
     BINARY = sys.argv.pop(1)
