@@ -68,6 +68,17 @@ Section table_section(std::string id, std::string title, std::string text, Table
   section.blocks.push_back(std::move(table));
   return section;
 }
+Section summary_section(Table summary, bool windows_apart) {
+  std::string text =
+      "In how many cases each variant has which verdict against the reference. Faster and slower: beyond the "
+      "margin, corrected for the number of variants and cases that are judged together. Equivalent: inside "
+      "the margin. Inconclusive: the samples do not decide.";
+  if (windows_apart)
+    text +=
+        " Cases of windows and cases of segments, such as dense attention on all pairs, are summed up apart: "
+        "they are different functions.";
+  return table_section("summary", "Every variant against the reference", std::move(text), std::move(summary));
+}
 Section rivals_section(Table rivals, const View& view) {
   rivals.fold = "The same as numbers, with times and rates";
   std::string text =
@@ -128,13 +139,7 @@ void add_answers(std::vector<Section>& sections, const View& view, const std::ve
   if (Section papers = literature_section(view); !papers.blocks.empty())
     sections.push_back(std::move(papers));
   if (Table summary = summary_table(view); !summary.rows.empty())
-    sections.push_back(
-        table_section("summary", "Every variant against the reference",
-                      "In how many cases each variant has which verdict against the reference. "
-                      "Faster and slower: beyond the margin, corrected for the number of "
-                      "variants and cases that are judged together. Equivalent: inside the "
-                      "margin. Inconclusive: the samples do not decide.",
-                      std::move(summary)));
+    sections.push_back(summary_section(std::move(summary), sums_windows_apart(view)));
   if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
     sections.push_back(rivals_section(std::move(rivals), view));
   if (Table rings = rings_table(view); !rings.rows.empty())
