@@ -234,6 +234,11 @@ std::vector<ClaimAnswer> shown_answers(const View& view, const std::vector<Claim
 
 }  // namespace
 
+std::string subject_of(const View& view) {
+  std::string stated = stated_question(view);
+  return stated.empty() ? view.title : stated;
+}
+
 std::string question_of(const View& view) {
   if (std::string stated = stated_question(view); !stated.empty()) return stated;
   if (view.title.ends_with('?')) return view.title;
@@ -256,7 +261,8 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answe
   document.answer.push_back(status_sentence(view));
   if (!answers.empty()) document.answer.push_back(claims_sentence(answers));
   if (const std::string papers = papers_sentence(view); !papers.empty()) document.answer.push_back(papers);
-  if (!view.title.empty() && view.title != document.question) document.title += ": " + view.title;
+  if (const std::string subject = subject_of(view); !subject.empty() && subject != document.question)
+    document.title += ": " + subject;
   add_answers(document.sections, view, answers);
   add_cases(document.sections, view, std::move(figures));
   add_background(document.sections, view, all_answers, notes);
