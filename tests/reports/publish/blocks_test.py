@@ -324,15 +324,17 @@ class Windows(BlocksTest):
 
     def test_orders_and_rivals_stand_beside_each_other(self):
         case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
-        plain = {"case": case, "needed_share": "4.1 %", "ratio_low": "", "ratio_high": "", "ratio": "", "remark": ""}
+        plain = {"case": case, "needed_share": "4.1 %", "ratio_low": "", "ratio_high": "", "ratio": "", "remark": "",
+                 "over_fastest": ""}
         folder = TablesOfWindows([
             {**plain, "variant": "dilated/linear", "computed_over_needed": "6.00"},
             {**plain, "variant": "dilated/hilbert.qkv", "computed_over_needed": "3.00", "ratio": "1.9", "ratio_low": "1.8",
              "ratio_high": "2", "remark": "faster"},
             {**plain, "variant": "dilated/linear (all pairs)", "computed_over_needed": "24", "ratio": "0.25",
-             "ratio_low": "0.2", "ratio_high": "0.3", "remark": "all pairs: a different function"},
+             "ratio_low": "0.2", "ratio_high": "0.3", "remark": "all pairs: a different function",
+             "over_fastest": "7.6"},
             {**plain, "variant": "torch_windows", "computed_over_needed": "", "ratio": "0.5", "ratio_low": "0.4",
-             "ratio_high": "0.6", "remark": "slower"}])
+             "ratio_high": "0.6", "remark": "slower", "over_fastest": "3.8"}])
         table = windows.block_windows(folder, "images").split("\n")
         self.assertEqual(table[0], "| case | needed, of all pairs | raster, computed / needed | dilated/hilbert.qkv | "
                                    "torch_windows | dilated/linear (all pairs) |")
@@ -350,12 +352,13 @@ class Windows(BlocksTest):
         self.assertEqual(windows.block_window_rivals_said(folder, "videos"), "No rival was measured.")
 
     def test_the_strongest_rival_is_that_of_each_case(self):
-        def row(case, variant, ratio):
-            return {"case": case, "variant": variant, "ratio": ratio}
+        def row(case, variant, over_fastest):
+            return {"case": case, "variant": variant, "over_fastest": over_fastest}
 
-        rows = [row("a", "dilated/linear", ""), row("a", "flex", "0.5"), row("a", "masked", "0.4"),
-                row("b", "dilated/linear", ""), row("b", "dilated/hilbert.qkv", "3"), row("b", "flex", "1"),
-                row("b", "masked", "1.5"), row("c", "dilated/linear", ""), row("c", "flex", "0.25")]
+        rows = [row("a", "dilated/linear", ""), row("a", "flex", "2"), row("a", "masked", "2.5"),
+                row("b", "dilated/linear", ""), row("b", "dilated/hilbert.qkv", ""), row("b", "flex", "3"),
+                row("b", "masked", "2"), row("c", "dilated/linear", ""), row("c", "flex", "4"),
+                row("d", "dilated/linear", ""), row("d", "dilated/linear (all pairs)", "5")]
         said = windows.block_window_rivals_said(TablesOfWindows(rows), "images").replace("\n", " ")
         self.assertEqual(said, "In 3 cases with windows the strongest rival is `flex` in 2 (2.00 to 4.00), `masked` in 1 "
                                "(2.00): in brackets its time over that of this program's kernel in its fastest order.")
