@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
+#include "harness/launched/launch.hpp"
 #include "harness/plan/filter.hpp"
+#include "harness/run/plan_progress.hpp"
 #include "harness/sweep/claim_sweeps.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
@@ -116,7 +120,10 @@ std::optional<int> gpu_ordinal(const SweepArguments& arguments) {
 }
 
 Plan plan_of(const SweepArguments& arguments, const Sweep& sweep, const Site& site) {
-  return limited(filtered(make_plan(sweep, site), arguments.filter), arguments.execution_limit_s);
+  const bool tells = launch_of_this_process().rank == 0;
+  PlanProgress progress(stderr, tells ? StatusLine::style_for(stderr) : StatusLine::Style::silent);
+  Plan plan = make_plan(sweep, site, [&](const std::string& name) { progress.counting(name); });
+  return limited(filtered(std::move(plan), arguments.filter), arguments.execution_limit_s);
 }
 
 }  // namespace hilbench

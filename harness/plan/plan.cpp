@@ -104,7 +104,8 @@ void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) 
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const Variant& asked,
-                            const std::optional<PatternCounts>& counted, const Site& site) {
+                            const std::optional<PatternCounts>& counted, const Site& site,
+                            const CountNotice& counting) {
   const Case& work = comparison.work;
   const Variant variant = with_own_algorithm(asked, work.device);
   const Gpu* gpu = site.gpu ? &*site.gpu : nullptr;
@@ -126,11 +127,14 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   };
   if (!planned.skip) planned.own = need(fewest_tile_keys(work, *counted, implementation));
   // Counting takes long if lists are long: what does not fit is skipped without it.
-  if (!planned.skip && !why_not_fit(shared_need(work, sweep.inputs) + planned.own, usable_memory(work, site)))
+  if (!planned.skip &&
+      !why_not_fit(shared_need(work, sweep.inputs) + planned.own, usable_memory(work, site))) {
+    if (counting && has_windows(work)) counting(fmt::format("{}/{}", comparison.case_id, planned.id));
     if (const auto tiles = counted_tiles(work, variant, implementation)) {
       planned.pairs = pairs_of(work, *counted, *tiles);
       planned.own = need(tiles);
     }
+  }
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
   describe_ring(work, site, planned);
   return planned;
@@ -216,7 +220,8 @@ double timing_s(const Measure& measure, const Comparison& comparison) {
   return std::max(seconds, measure.budget_s / static_cast<double>(measure.processes));
 }
 
-Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site) {
+Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site,
+                     const CountNotice& counting) {
   Comparison comparison{.work = swept.work};
   Case& work = comparison.work;
   if (work.device == DeviceKind::automatic)
@@ -235,7 +240,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   if (!skipped && shared_need(work, sweep.inputs).device < kCountableBytes) counted = count_work(work);
   const double rate = nominal_flops(comparison, site);
   for (const Variant& variant : sweep.variants) {
-    PlannedVariant planned = plan_variant(sweep, comparison, variant, counted, site);
+    PlannedVariant planned = plan_variant(sweep, comparison, variant, counted, site, counting);
     skip_if_measured_already(sweep, comparison, planned);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
@@ -248,7 +253,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   return comparison;
 }
 
-Plan make_plan(const Sweep& sweep, const Site& site) {
+Plan make_plan(const Sweep& sweep, const Site& site, const CountNotice& counting) {
   constexpr double kPlannedBytes = 1000;  // a planned variant and its line in the table
   Plan plan;
   std::set<std::string> seen;  // devices `auto` and `cpu` may give the same case twice
@@ -262,7 +267,7 @@ Plan make_plan(const Sweep& sweep, const Site& site) {
                       .why = fmt::format("the plan takes about {:.1f} GiB", bytes / 0x1p30),
                       .remedy = "shorten an axis, or split the sweep"});
   for (const SweepCase& swept : sweep.cases) {
-    Comparison comparison = plan_case(sweep, swept, site);
+    Comparison comparison = plan_case(sweep, swept, site, counting);
     if (seen.insert(comparison.case_id).second) plan.comparisons.push_back(std::move(comparison));
   }
   return plan;

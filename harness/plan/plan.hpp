@@ -1,6 +1,7 @@
 // The plan: what a sweep will do on this site, as values. Making it runs nothing.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,13 +51,17 @@ struct Plan {
   std::vector<Comparison> comparisons;
 };
 
+// Told CASE/VARIANT before its pairs are counted, which may take minutes.
+using CountNotice = std::function<void(const std::string& name)>;
+
 // Both throw UsageError if a case of the processor takes its threads from an OMP_NUM_THREADS that is above
 // the machine's.
-Plan make_plan(const Sweep& sweep, const Site& site);
+Plan make_plan(const Sweep& sweep, const Site& site, const CountNotice& counting = {});
 // About how long one process times the comparison: its share of the budget, or the fewest rounds of steady
 // samples if they take longer. 0 if nothing is measured.
 double timing_s(const Measure& measure, const Comparison& comparison);
 // The comparison for one case of the sweep.
-Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site);
+Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site,
+                     const CountNotice& counting = {});
 
 }  // namespace hilbench

@@ -54,14 +54,15 @@ std::optional<std::pair<int, int>> unlinked_in_ring(const Case& work, const Site
   return std::nullopt;
 }
 
-// A launch waits for words that the GPUs of other ranks write.
-std::optional<std::string> why_not_launch(const Case& work, const Variant& variant, TransportKind transport,
-                                          const Site& site) {
+// A launch that needs keys of other ranks waits for words that their GPUs write. why_not_ring() must have no
+// objection.
+std::optional<std::string> why_not_launch(const Case& work, const Variant& variant, const Site& site) {
+  const TransportKind transport = transport_of(work, variant, site);
   if (variant.ring_launch != RingLaunch::persistent || transport != TransportKind::peer) return std::nullopt;
   const auto unlinked = unlinked_in_ring(work, site);
-  if (!unlinked) return std::nullopt;
-  return fmt::format("ring_launch persistent: GPUs {} and {} cannot access each other's memory",
-                     unlinked->first, unlinked->second);
+  if (!unlinked || !Ring(work, variant).persistent()) return std::nullopt;
+  return fmt::format("transport {}: ring_launch persistent: GPUs {} and {} cannot access each other's memory",
+                     to_string(transport), unlinked->first, unlinked->second);
 }
 
 // For ranks that are processes, which only a launcher starts.
@@ -85,7 +86,6 @@ std::optional<std::string> why_not_transport(const Measure& measure, const Case&
     reason = "moves memory of GPUs, this case runs on the CPU";
   else if (transport == TransportKind::mpi)
     reason = why_not_processes(work, site);
-  if (!reason) reason = why_not_launch(work, variant, transport, site);
   if (!reason && variant.outer_link == OuterLink::emulated_host && transport != TransportKind::threads &&
       transport != TransportKind::peer)
     reason = "its ranks reach each other by a network of their own; threads and peer emulate outer_link";
@@ -169,7 +169,8 @@ std::optional<std::string> why_not_ring_here(const Measure& measure, const Case&
   const Variant grouped = with_groups_of_hosts(work, variant, site);
   if (grouped.ring_groups == 0)
     if (std::optional<std::string> reason = why_not_hosts(work, variant, site)) return reason;
-  return why_not_ring(work, grouped);
+  if (std::optional<std::string> reason = why_not_ring(work, grouped)) return reason;
+  return why_not_launch(work, grouped, site);
 }
 
 }  // namespace hilbench

@@ -1,5 +1,6 @@
 // Reads `variants`, `baselines`, and the options of variants under `axes` and in --axis.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -10,6 +11,11 @@
 
 namespace hilbench {
 namespace {
+
+bool takes_chunk(const Variant& variant) {
+  const OrderInfo* order = find_order(variant.order);
+  return order != nullptr && order->param == OrderParam::chunk;
+}
 
 // One value of an option, as a change to a variant.
 using Setting = std::function<void(Variant&)>;
@@ -119,10 +125,6 @@ class VariantParser {
       });
     return all;
   }
-  static bool takes_chunk(const Variant& variant) {
-    const OrderInfo* order = find_order(variant.order);
-    return order != nullptr && order->param == OrderParam::chunk;
-  }
 
   // Order `file` needs the option order_file, and no other order takes it.
   static void check_order_file(const YamlValue& entry, const std::vector<Variant>& variants) {
@@ -214,21 +216,37 @@ std::map<std::string, YamlValue> option_defaults(const VariantSource& source,
   return defaults;
 }
 
-// A chunk is a stretch of a sequence. If only some cases have a grid, the plan skips the variant for these,
-// as it does with other orders that a grid does not have.
-void refuse_chunks_on_grids(const YamlValue& place, const Sweep& sweep) {
+// A default of all entries is used if the orders of one of them have chunks.
+void refuse_unused_chunk(const std::optional<YamlValue>& chunk, const std::vector<Variant>& variants) {
+  if (!chunk || std::any_of(variants.begin(), variants.end(), takes_chunk)) return;
+  std::vector<std::string_view> names;
+  for (const OrderInfo& order : orders())
+    if (order.param == OrderParam::chunk) names.push_back(order.name);
+  chunk->fail("order_chunk without an order that has chunks",
+              fmt::format("the orders that have them are {}", fmt::join(names, ", ")),
+              "leave order_chunk out");
+}
+
+bool has_only_grids(const Sweep& sweep) {
   std::int64_t grids = 0, sequences = 0;
   for (const SweepCase& each : sweep.cases)
     if (!each.skipped) ++(has_grid(each.work) ? grids : sequences);
-  if (grids == 0 || sequences > 0) return;
-  for (const Variant& variant : sweep.variants) {
-    const OrderInfo* order = find_order(variant.order);
-    const bool chunk = variant.order_chunk != 0 ||
-                       (variant.order_param && order != nullptr && order->param == OrderParam::chunk);
-    if (chunk)
-      place.fail(fmt::format("variant {}", variant_id(variant)), "order_chunk does not apply to grids",
-                 fmt::format("write order: {}", variant.order));
-  }
+  return grids > 0 && sequences == 0;
+}
+
+// A chunk is a stretch of a sequence. If only some cases have a grid, the plan skips the variant for these,
+// as it does with other orders that a grid does not have.
+void refuse_chunk_on_grids(const std::map<std::string, YamlValue>& options,
+                           const std::vector<Variant>& variants) {
+  constexpr std::string_view kWhat = "order_chunk does not apply to grids",
+                             kWhy = "a chunk is a stretch of a sequence";
+  if (const auto chunk = options.find("order_chunk"); chunk != options.end())
+    chunk->second.fail(std::string(kWhat), std::string(kWhy), "leave order_chunk out");
+  for (const Variant& variant : variants)
+    if (takes_chunk(variant) && variant.order_param)
+      options.at("order").fail(fmt::format("order {}.{}", variant.order, *variant.order_param),
+                               fmt::format("{}: {}", kWhat, kWhy),
+                               fmt::format("write order: {}", variant.order));
 }
 
 }  // namespace
@@ -249,12 +267,18 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
   const std::map<std::string, YamlValue> defaults = option_defaults(source, overrides, entries);
   const VariantParser parser(sweep);
   for (const auto& [name, value] : defaults) parser.check(name, value);
+  const bool only_grids = has_only_grids(sweep);
   VariantList list(sweep);
   for (const YamlValue& entry : entries) {
     std::map<std::string, YamlValue> options = defaults;
     for (auto& [name, value] : entry.entries(VariantParser::names())) options.insert_or_assign(name, value);
-    for (const Variant& variant : parser.expand(entry, options)) list.add(entry, variant);
+    const std::vector<Variant> variants = parser.expand(entry, options);
+    if (only_grids) refuse_chunk_on_grids(options, variants);
+    refuse_unused_chunk(entry.find("order_chunk"), variants);
+    for (const Variant& variant : variants) list.add(entry, variant);
   }
+  if (const auto chunk = defaults.find("order_chunk"); chunk != defaults.end())
+    refuse_unused_chunk(chunk->second, sweep.variants);
   if (source.baselines)
     for (const YamlValue& item :
          source.baselines->is_list() ? source.baselines->items() : source.baselines->scalar_or_items()) {
@@ -266,7 +290,6 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
       return variant.baseline && external_name(variant.kernel) == each.first;
     });
   });
-  refuse_chunks_on_grids(place, sweep);
   if (sweep.variants.empty())
     place.fail("no variant to measure", "neither variants nor baselines name one",
                "variants: [{kernel: dilated, order: [linear, hilbert]}]");

@@ -29,6 +29,12 @@ std::string kind_name(YamlNode::Kind kind) {
   return "a word";
 }
 
+[[noreturn]] void fail_falling(const YamlValue& value, std::int64_t first, std::int64_t last,
+                               std::string remedy) {
+  value.fail(fmt::format("no value from {} to {}", first, last), "the first is above the last",
+             "write " + remedy);
+}
+
 }  // namespace
 
 std::string YamlValue::place() const {
@@ -166,17 +172,18 @@ std::vector<std::int64_t> YamlValue::generated(std::int64_t minimum, std::int64_
   if (form == "pow2") {
     if (parts.size() != 2) value.fail("expects two exponents", "pow2: [13, 16] is 8192, 16384, 32768, 65536");
     const std::int64_t first = parts[0].integer(0, 40), last = parts[1].integer(0, 40);
+    if (first > last) fail_falling(value, first, last, fmt::format("pow2: [{}, {}]", last, first));
     for (std::int64_t exponent = first; exponent <= last; ++exponent)
       values.push_back(std::int64_t{1} << exponent);
   } else {
     if (parts.size() != 3) value.fail("expects first, last and step", "range: [1000, 3000, 500]");
     const std::int64_t first = parts[0].integer(minimum, maximum), last = parts[1].integer(minimum, maximum);
     const std::int64_t step = parts[2].integer(1, maximum);
+    if (first > last) fail_falling(value, first, last, fmt::format("range: [{}, {}, {}]", last, first, step));
     if ((last - first) / step >= static_cast<std::int64_t>(kMostValues))
       value.fail("more than a million values");
     for (std::int64_t at = first; at <= last; at += step) values.push_back(at);
   }
-  if (values.empty()) value.fail("empty axis", "the first value is above the last");
   if (values.front() < minimum || values.back() > maximum)
     value.fail("out of range", fmt::format("expects integers {}..{}", minimum, maximum));
   return values;

@@ -48,6 +48,9 @@ void TileWindows::load_line(std::span<const Coordinates> queries, std::size_t di
       selected = selected | here;
     }
   });
+  line.in_stretch.assign((line.selected.size() + kStretch - 1) / kStretch, KeyMask{});
+  for (std::size_t i = 0; i < line.selected.size(); ++i)
+    line.in_stretch[i / kStretch] = line.in_stretch[i / kStretch] | line.selected[i];
   if (causal_) load_later(first, line);
 }
 

@@ -3,6 +3,7 @@
 // three entries. So the work grows with the box around the keys, not with the number of pairs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -43,17 +44,22 @@ class TileWindows {
   void for_each_key(Visit visit) const;
 
  private:
+  // If queries lie far apart, most of the box around their keys holds none: stretches of it are passed over.
+  static constexpr std::int32_t kStretch = 16;
   // Along one dimension, for every coordinate from `low` to `high`.
   struct Line {
     std::vector<KeyRange> keys_of;  // what each coordinate of the grid selects
     std::int32_t low = 0, high = -1;
     std::vector<KeyMask> selected;      // queries that select the coordinate
+    std::vector<KeyMask> in_stretch;    // that select any of kStretch coordinates
     std::vector<KeyMask> later, equal;  // queries behind it, and at it; only for a causal mask
     const KeyMask& at(const std::vector<KeyMask>& table, std::int32_t coordinate) const {
       return table[static_cast<std::size_t>(coordinate - low)];
     }
     bool holds(std::int32_t coordinate) const { return low <= coordinate && coordinate <= high; }
   };
+  template <class Visit>
+  void for_each_key_of_row(std::int32_t plane, std::int32_t row, const KeyMask& of_row, Visit visit) const;
   void load_line(std::span<const Coordinates> queries, std::size_t dimension);
   void load_later(std::int32_t first, Line& line) const;  // at_ begins at the coordinate `first`
 
@@ -72,13 +78,25 @@ void TileWindows::for_each_key(Visit visit) const {
     if (!any_query(of_plane)) continue;
     for (std::int32_t row = rows.low; row <= rows.high; ++row) {
       const KeyMask of_row = of_plane & rows.at(rows.selected, row);
-      if (!any_query(of_row)) continue;
-      const std::int32_t begin = (plane * extents_[1] + row) * extents_[2];
-      for (std::int32_t column = columns.low; column <= columns.high; ++column) {
+      if (any_query(of_row)) for_each_key_of_row(plane, row, of_row, visit);
+    }
+  }
+}
+
+template <class Visit>
+void TileWindows::for_each_key_of_row(std::int32_t plane, std::int32_t row, const KeyMask& of_row,
+                                      Visit visit) const {
+  const Line& columns = lines_.back();
+  const std::int32_t begin = (plane * extents_[1] + row) * extents_[2];
+  std::int32_t first = columns.low;
+  for (const KeyMask& in_stretch : columns.in_stretch) {
+    const std::int32_t end = std::min(first + kStretch, columns.high + 1);
+    if (any_query(of_row & in_stretch))
+      for (std::int32_t column = first; column < end; ++column) {
         if (!any_query(of_row & columns.at(columns.selected, column))) continue;
         if (!causal_ || any_query(seen_by({plane, row, column}))) visit(begin + column);
       }
-    }
+    first = end;
   }
 }
 

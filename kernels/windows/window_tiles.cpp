@@ -125,10 +125,13 @@ void WindowTiles::read(std::int64_t tile, Reader& reader) const {
 bool WindowTiles::read_mask(const Reader& reader, std::size_t first, BlockMask& mask) const {
   const auto& by_slot = of_key_slot_.empty() ? of_position_ : of_key_slot_;
   const std::size_t count = std::min<std::size_t>(kMaskedKeys, reader.slots.size() - first);
+  constexpr std::size_t kAhead = 16;  // keys of a scattered tile lie in as many cache lines
   bool partial = false;
   std::visit(
       [&](const auto& windows) {
         for (std::size_t i = 0; i < count; ++i) {
+          if (const std::size_t later = first + i + kAhead; later < reader.slots.size())
+            __builtin_prefetch(&by_slot[static_cast<std::size_t>(reader.slots[later])]);
           mask[i] = windows.seen_by(by_slot[static_cast<std::size_t>(reader.slots[first + i])]);
           partial = partial || mask[i] != windows.all();
         }

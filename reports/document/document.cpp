@@ -68,6 +68,17 @@ Section table_section(std::string id, std::string title, std::string text, Table
   section.blocks.push_back(std::move(table));
   return section;
 }
+Section summary_section(Table summary, bool windows_apart) {
+  std::string text =
+      "In how many cases each variant has which verdict against the reference. Faster and slower: beyond the "
+      "margin, corrected for the number of variants and cases that are judged together. Equivalent: inside "
+      "the margin. Inconclusive: the samples do not decide.";
+  if (windows_apart)
+    text +=
+        " Cases of windows and cases of segments, such as dense attention on all pairs, are summed up apart: "
+        "they are different functions.";
+  return table_section("summary", "Every variant against the reference", std::move(text), std::move(summary));
+}
 Section rivals_section(Table rivals, const View& view) {
   rivals.fold = "The same as numbers, with times and rates";
   std::string text =
@@ -128,13 +139,7 @@ void add_answers(std::vector<Section>& sections, const View& view, const std::ve
   if (Section papers = literature_section(view); !papers.blocks.empty())
     sections.push_back(std::move(papers));
   if (Table summary = summary_table(view); !summary.rows.empty())
-    sections.push_back(
-        table_section("summary", "Every variant against the reference",
-                      "In how many cases each variant has which verdict against the reference. "
-                      "Faster and slower: beyond the margin, corrected for the number of "
-                      "variants and cases that are judged together. Equivalent: inside the "
-                      "margin. Inconclusive: the samples do not decide.",
-                      std::move(summary)));
+    sections.push_back(summary_section(std::move(summary), sums_windows_apart(view)));
   if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
     sections.push_back(rivals_section(std::move(rivals), view));
   if (Table rings = rings_table(view); !rings.rows.empty())
@@ -229,6 +234,11 @@ std::vector<ClaimAnswer> shown_answers(const View& view, const std::vector<Claim
 
 }  // namespace
 
+std::string subject_of(const View& view) {
+  std::string stated = stated_question(view);
+  return stated.empty() ? view.title : stated;
+}
+
 std::string question_of(const View& view) {
   if (std::string stated = stated_question(view); !stated.empty()) return stated;
   if (view.title.ends_with('?')) return view.title;
@@ -251,7 +261,8 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answe
   document.answer.push_back(status_sentence(view));
   if (!answers.empty()) document.answer.push_back(claims_sentence(answers));
   if (const std::string papers = papers_sentence(view); !papers.empty()) document.answer.push_back(papers);
-  if (!view.title.empty() && view.title != document.question) document.title += ": " + view.title;
+  if (const std::string subject = subject_of(view); !subject.empty() && subject != document.question)
+    document.title += ": " + subject;
   add_answers(document.sections, view, answers);
   add_cases(document.sections, view, std::move(figures));
   add_background(document.sections, view, all_answers, notes);

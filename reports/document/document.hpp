@@ -51,6 +51,8 @@ struct Document {
   std::vector<Section> sections;
 };
 
+// What stands for the sweep in headings and lists: its `question:`, else its title; may be empty.
+std::string subject_of(const View& view);
 // What the sweep asks: its `question:`, else its title if that is one, else what these records answer.
 std::string question_of(const View& view);
 

@@ -121,18 +121,13 @@ std::string rivals_sentence_of(const std::vector<RivalPair>& pairs) {
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
-// Rivals on windows are compared with the fastest order, since rivals choose their order too.
 void take_fastest_orders(std::vector<RivalPair>& pairs) {
   for (RivalPair& pair : pairs) {
     if (!has_windows(*pair.where->work)) continue;
-    for (const Record* record : pair.where->records) {
-      if (record->kernel != pair.kernel->kernel || record->twin || !record->time ||
-          record->time->median_ns >= pair.kernel->time->median_ns)
-        continue;
-      if (const auto ratio = time_ratio(*pair.rival, *record)) {
-        pair.kernel = record;
-        pair.ratio = *ratio;
-      }
+    const Record* fastest = fastest_order(*pair.where, pair.kernel->kernel);
+    if (const auto ratio = fastest != nullptr ? time_ratio(*pair.rival, *fastest) : std::nullopt) {
+      pair.kernel = fastest;
+      pair.ratio = *ratio;
     }
   }
 }

@@ -54,7 +54,8 @@ publish_store() {
 publish_gates() {
   local table
   for table in gates pairs; do
-    [[ ! -e $1/$table.csv ]] || gzip -9nc "$1/$table.csv" >"$folder/calibration/$table.csv.gz"
+    [[ ! -e $1/$table.csv ]] ||
+      python3 "$here/store.py" gates "$1/$table.csv" "$folder/calibration/$table.csv.gz"
   done
   [[ ! -e $1/self-test.txt ]] || cp "$1/self-test.txt" "$folder/calibration/"
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""What is published of a store of results, a results.sqlite.
+"""What is published of a store of results, a results.sqlite, and of gates.
 
 store.py meta STORE FILE       writes what a report needs of a store beside its records, as JSON
 store.py name STORE            prints what a folder for results of the store's machine is called
 store.py records JSONL FILE    writes exported records as they are published, compressed: numbers that are no integers
                                have seven digits; those behind them are noise, and fill a quarter of the file
+store.py gates CSV FILE        writes gates.csv or pairs.csv of calibrate.sh compressed; FILE stays as it is if CSV is
+                               damaged
 """
 
 import gzip
@@ -13,6 +15,8 @@ import pathlib
 import re
 import sqlite3
 import sys
+
+import gate_tables
 
 META_KEYS = ("sweep", "title", "question", "description", "sweep_file", "claims", "command")
 
@@ -56,6 +60,8 @@ def write_records(path, file):
 def main(command, path, *file):
     if command == "records":
         return write_records(path, *file)
+    if command == "gates":
+        return gate_tables.publish(path, *file)
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
         if command == "meta":
             pathlib.Path(*file).write_text(meta(store))
@@ -64,10 +70,12 @@ def main(command, path, *file):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != {"meta": 4, "name": 3, "records": 4}.get(sys.argv[1] if len(sys.argv) > 1 else ""):
+    if len(sys.argv) != {"gates": 4, "meta": 4, "name": 3, "records": 4}.get(sys.argv[1] if len(sys.argv) > 1 else ""):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     try:
         main(*sys.argv[1:])
+    except gate_tables.DamagedTable as error:
+        sys.exit(f"store.py: {error}")
     except (OSError, sqlite3.Error, KeyError, TypeError, ValueError) as error:
         sys.exit(f"store.py: {sys.argv[2]}: {error!r}")

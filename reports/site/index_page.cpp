@@ -123,7 +123,7 @@ std::string sweeps_html(const std::vector<Place>& places) {
          return Cell{p.sweep->name, Tone::plain, p.page()};
        }},
       {{"machine", "machine"}, [](P p) { return Cell{p.machine->name}; }},
-      {{"title", "question or title", Align::wrapped}, [](P p) { return Cell{p.sweep->title}; }},
+      {{"title", "question or title", Align::wrapped}, [](P p) { return Cell{p.sweep->subject}; }},
       {{"cases", "cases", Align::right}, [](P p) { return Cell{std::to_string(p.sweep->cases)}; }},
       {{"records", "records", Align::right}, [](P p) { return Cell{std::to_string(p.sweep->records)}; }},
       {{"answer", "answer", Align::wrapped}, [](P p) { return Cell{p.sweep->answer}; }},

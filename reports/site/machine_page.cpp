@@ -15,7 +15,7 @@ std::string sweeps_html(const MachineOverview& machine) {
          return Cell{s.name, Tone::plain, sweep_address(s)};
        }},
       {{"answer", "answer", Align::wrapped}, [](S s) { return Cell{s.answer}; }},
-      {{"title", "question or title", Align::wrapped}, [](S s) { return Cell{s.title}; }},
+      {{"title", "question or title", Align::wrapped}, [](S s) { return Cell{s.subject}; }},
       {{"cases", "cases", Align::right}, [](S s) { return Cell{std::to_string(s.cases)}; }},
       {{"records", "records", Align::right}, [](S s) { return Cell{std::to_string(s.records)}; }},
       {{"kernels", "kernels", Align::wrapped},
@@ -33,7 +33,7 @@ std::string figures_html(const MachineOverview& machine) {
       html += fmt::format(
           "<figure><a href=\"{0}/index.html\"><img src=\"{0}/figure.svg\" alt=\"{1}\" width=\"860\" "
           "height=\"480\"></a><figcaption>{1}</figcaption></figure>\n",
-          address_of(sweep.name), html_text(sweep.name + ": " + sweep.title));
+          address_of(sweep.name), html_text(sweep.name + ": " + sweep.subject));
   return html.empty() ? "" : "<div class=\"panels wide\">\n" + html + "</div>\n";
 }
 

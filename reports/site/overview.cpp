@@ -108,8 +108,7 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
                           const Document& document) {
   SweepOverview made{.name = name,
                      .sweep = view.sweep,
-                     .title = view.title,
-                     .question = document.question,
+                     .subject = subject_of(view),
                      .machine = view.machine,
                      .answer = document.answer.empty() ? "" : document.answer.front(),
                      .cases = view.cases.size(),

@@ -35,9 +35,10 @@ struct RivalEntry {
 };
 
 struct SweepOverview {
-  std::string name;   // of the folder
-  std::string sweep;  // as the records name it; several folders may hold results of one sweep
-  std::string title, question, machine;
+  std::string name;     // of the folder
+  std::string sweep;    // as the records name it; several folders may hold results of one sweep
+  std::string subject;  // of the sweep: subject_of()
+  std::string machine;
   std::string answer;  // the first sentence of its page
   std::size_t cases = 0, records = 0;
   std::vector<std::string> processors, devices, drivers, days, kernels;  // different values

@@ -43,6 +43,18 @@ std::string kernel_text(const Record& kernel) {
   return text;
 }
 
+const Record* fastest_order(const CaseView& of_case, std::string_view kernel) {
+  const Record* fastest = nullptr;
+  for (const Record* record : of_case.records) {
+    const bool computes = record->status == Status::ok && record->time && record->verify &&
+                          record->variant.order_scope != OrderScope::tokens;
+    if (record->kind != ImplementationKind::kernel || !computes) continue;
+    if (!kernel.empty() && record->kernel != kernel) continue;
+    if (fastest == nullptr || record->time->median_ns < fastest->time->median_ns) fastest = record;
+  }
+  return fastest;
+}
+
 std::vector<RivalPair> rival_pairs(const View& view, std::size_t most_kernels) {
   std::vector<RivalPair> pairs;
   std::size_t kernels = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/view/pairing.hpp"
@@ -25,6 +26,10 @@ std::string kernel_text(const Record& kernel);
 // The pairs of the first `most_kernels` kernels of cases that have any.
 inline constexpr std::size_t kMostRivalRows = 60;  // in a figure
 std::vector<RivalPair> rival_pairs(const View& view, std::size_t most_kernels = SIZE_MAX);
+
+// The fastest record of a kernel in a case, whatever its order, among those that compute the case's function;
+// of any kernel if `kernel` is empty. Null if there is none. Rivals on windows choose their order too.
+const Record* fastest_order(const CaseView& of_case, std::string_view kernel = "");
 
 // Kernels in linear order against every rival: time of the rival / time of the kernel. The CSV has one row
 // for each rival, the page one column.

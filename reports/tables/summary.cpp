@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/records/stats.hpp"
@@ -12,9 +13,10 @@
 namespace hilbench {
 namespace {
 
-// One variant in all cases.
+// One variant in all cases of windows, or in all others, where it computes another function.
 struct Sum {
   std::string variant;
+  bool windows = false;
   std::size_t faster = 0, slower = 0, equivalent = 0, inconclusive = 0;
   bool other_function = false;
   std::vector<double> ratios;
@@ -22,12 +24,13 @@ struct Sum {
 
 std::vector<Sum> sums_of(const View& view) {
   std::vector<Sum> sums;
-  std::map<std::string, std::size_t> places;
+  std::map<std::pair<bool, std::string>, std::size_t> places;
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
       if (!record->speedup || record->status != Status::ok) continue;
-      const auto [place, fresh] = places.try_emplace(record->variant_id, sums.size());
-      if (fresh) sums.push_back({.variant = record->variant_id});
+      const bool windows = has_windows(*of_case.work);
+      const auto [place, fresh] = places.try_emplace({windows, record->variant_id}, sums.size());
+      if (fresh) sums.push_back({.variant = record->variant_id, .windows = windows});
       Sum& sum = sums[place->second];
       sum.ratios.push_back(record->speedup->ratio);
       sum.other_function |= record->speedup->verdict == Verdict::different_function;
@@ -37,10 +40,17 @@ std::vector<Sum> sums_of(const View& view) {
       sum.equivalent += verdict == Verdict::equivalent;
       sum.inconclusive += verdict == Verdict::inconclusive;
     }
+  std::stable_partition(sums.begin(), sums.end(), [](const Sum& sum) { return sum.windows; });
   return sums;
 }
 
 }  // namespace
+
+bool sums_windows_apart(const View& view) {
+  const auto windowed = [](const CaseView& of_case) { return has_windows(*of_case.work); };
+  return std::any_of(view.cases.begin(), view.cases.end(), windowed) &&
+         !std::all_of(view.cases.begin(), view.cases.end(), windowed);
+}
 
 Table summary_table(const View& view) {
   using S = const Sum&;
@@ -49,6 +59,8 @@ Table summary_table(const View& view) {
   };
   const std::vector<ColumnOf<Sum>> columns = {
       {{"variant", "variant"}, [](S s) { return text_cell(s.variant); }},
+      {{"pattern", "pattern", Align::left, sums_windows_apart(view) ? Show::everywhere : Show::data},
+       [](S s) { return text_cell(s.windows ? "windows" : "segments"); }},
       {{"median_speedup", "median speedup", Align::right, Show::page},
        [](S s) { return text_cell(number_text(median(s.ratios))); }},
       {{"cases", "cases", Align::right}, [](S s) { return text_cell(std::to_string(s.ratios.size())); }},

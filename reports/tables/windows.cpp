@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/case/windows.hpp"
+#include "reports/tables/rivals.hpp"
 #include "reports/tables/variant_rows.hpp"
 #include "reports/view/dense_case.hpp"
 #include "reports/view/format.hpp"
@@ -24,6 +25,7 @@ struct WindowRow {
   std::optional<double> over_needed;  // computed / needed
   std::optional<Measured> ratio;      // raster order / this
   std::optional<Measured> with_permutation;
+  std::optional<Measured> over_fastest;  // this / the kernel in its fastest order
 };
 
 bool timed_and_verified(const Record& record) {
@@ -66,6 +68,7 @@ double needed_pairs(const CaseView& of_case) {
 
 void add_windows(const CaseView& of_case, const Record* raster, std::vector<WindowRow>& rows) {
   const double needed = needed_pairs(of_case);
+  const Record* fastest = fastest_order(of_case);
   for (const Record* record : of_case.records) {
     if (!timed_and_verified(*record)) continue;
     WindowRow row{.of_case = &of_case, .record = record, .needed = needed};
@@ -74,6 +77,7 @@ void add_windows(const CaseView& of_case, const Record* raster, std::vector<Wind
       row.ratio = time_ratio(*raster, *record);
       if (record->permute_ns) row.with_permutation = time_ratio(*raster, *record, *record->permute_ns);
     }
+    if (fastest != nullptr && record->variant.baseline) row.over_fastest = time_ratio(*record, *fastest);
     rows.push_back(row);
   }
 }
@@ -83,12 +87,14 @@ void add_dense(const View& view, const CaseView& of_case, const Record* raster,
   const CaseView* dense = dense_case(view, *of_case.work);
   if (dense == nullptr) return;
   const double needed = rows.back().needed;
+  const Record* fastest = fastest_order(of_case);
   for (const Record* record : dense->records) {
     if (!timed_and_verified(*record) || (!record->variant.baseline && record->variant.order != "linear"))
       continue;
     WindowRow row{.of_case = &of_case, .record = record, .dense = true, .needed = needed};
     row.over_needed = all_pairs(*of_case.work) / needed;
     if (raster != nullptr) row.ratio = unpaired_time_ratio(*raster, *record);
+    if (fastest != nullptr) row.over_fastest = unpaired_time_ratio(*record, *fastest);
     rows.push_back(row);
   }
 }
@@ -156,6 +162,8 @@ Table windows_table(const View& view) {
       {{"ratio_high", "", Align::right, Show::data}, [end](R r) { return end(r.ratio, &Interval::high); }},
       {{"with_permutation", "with one permutation", Align::right},
        [](R r) { return Cell{r.with_permutation ? number_text(r.with_permutation->ratio) : ""}; }},
+      {{"over_fastest", "", Align::right, Show::data},
+       [](R r) { return data_cell(r.over_fastest ? std::optional(r.over_fastest->ratio) : std::nullopt); }},
       {{"remark", "verdict"}, [](R r) { return Cell{remark_of(r)}; }}};
   return make_table<WindowRow>("windows", "Orders and rivals on windows", columns, window_rows(view));
 }

@@ -25,7 +25,7 @@ BAD_SWEEPS = [
                                                  "variants: [{kernel: dilated, traversal: sawtooth}]\n"), {}),
     (r"expects a map .*: found a list", axes("[1, 2]"), {}),
     (r"empty list", axes("{heads: []}"), {}),
-    (r"empty axis", axes("{heads: {range: [5, 1, 1]}}"), {}),
+    (r"no value from 5 to 1", axes("{heads: {range: [5, 1, 1]}}"), {}),
     (r"0 is out of range", axes("{sequence_length: 0}"), {}),
     (r"-8 is out of range", axes("{heads: -8}"), {}),
     (r"is out of range", axes("{heads: 99999999999999999999}"), {}),

@@ -1,12 +1,11 @@
 """Blocks about how far verdicts can be believed: twins, and gates whose answer was known (calibrate.sh)."""
 
 import collections
-import csv
-import gzip
 import json
 import math
 import statistics
 
+import gate_tables
 import render
 from cells import grouped, markdown, number, plural, wrapped
 
@@ -37,15 +36,13 @@ def exceeded_by(falling, share):
     return f"{100 * math.expm1(falling[int(share * len(falling))]):.2g} %"
 
 
-def rows_of(source):
-    if not source.exists():
-        return []
-    with gzip.open(source, "rt", newline="") as file:
-        return list(csv.DictReader(file))
+def rows_of(folder, sweep, table):
+    source = folder.path / sweep / f"{table}.csv.gz"
+    return gate_tables.read(source) if source.exists() else []
 
 
 def block_gates(folder, sweep=SWEEP):
-    rows = rows_of(folder.path / sweep / "gates.csv.gz")
+    rows = rows_of(folder, sweep, "gates")
     if not rows:
         return "No gates were tried here yet."
     header = ["what was compared", "gates", "gates that called something slower", "verdicts", "ok", "undecided",
@@ -54,7 +51,7 @@ def block_gates(folder, sweep=SWEEP):
 
 
 def block_compared(folder, sweep=SWEEP):
-    rows = rows_of(folder.path / sweep / "pairs.csv.gz")
+    rows = rows_of(folder, sweep, "pairs")
     if not rows:
         return "No runs were compared here yet."
     header = ["runs", "number", "processes a run", "pairs", "pairs that called something slower", "verdicts", "ok",

@@ -130,6 +130,9 @@ def rival_cells(group, rivals, peak, processes):
 
 
 def block_summary(folder, sweep):
-    rows = [[r["variant"], r["cases"], r["faster"], r["slower"], r["equivalent"], r["inconclusive"],
-             f"{float(r['smallest']):.3f} to {float(r['largest']):.3f}"] for r in folder.rows("summary", sweep)]
-    return markdown(["variant", "cases", "faster", "slower", "equivalent", "inconclusive", "speedup"], rows)
+    rows = list(folder.rows("summary", sweep))
+    apart = len({r["pattern"] for r in rows}) > 1
+    return markdown(["variant", "pattern", "cases", "faster", "slower", "equivalent", "inconclusive", "speedup"],
+                    [[r["variant"], r["pattern"] if apart else "", r["cases"], r["faster"], r["slower"], r["equivalent"],
+                      r["inconclusive"], f"{float(r['smallest']):.3f} to {float(r['largest']):.3f}"] for r in rows],
+                    without_empty=True)

@@ -86,15 +86,11 @@ def block_window_rivals_said(folder, sweep):
 def window_rivals(folder, sweep):
     """Of each case the strongest rival, and the times of it and of the fastest dense attention over the kernel's. None if
     there is no rival."""
-    rows = rows_of(folder, "windows", sweep)
-    for group in grouped(rows, lambda row: row["case"]).values():
-        kernel, rivals, dense = {}, {}, {}
-        for row in group:
-            kind = dense if row["variant"].endswith(DENSE) else kernel if "/" in row["variant"] else rivals
-            kind[row["variant"]] = float(row["ratio"] or 1)  # raster order is what all are compared with
-        best = max(kernel.values(), default=0)
-        strongest = max(rivals, key=rivals.get, default=None)
-        yield strongest and (strongest, best / rivals[strongest], dense and best / max(dense.values()))
+    for group in grouped(rows_of(folder, "windows", sweep), lambda row: row["case"]).values():
+        times = {row["variant"]: float(row["over_fastest"]) for row in group if row["over_fastest"]}
+        dense = [times.pop(variant) for variant in list(times) if variant.endswith(DENSE)]
+        strongest = min(times, key=times.get, default=None)
+        yield strongest and (strongest, times[strongest], dense and min(dense))
 
 
 def block_window_times(folder, sweep):

@@ -61,6 +61,19 @@ TEST(WindowPlan, CountsNeededAndComputedPairs) {
       << table;
 }
 
+TEST(WindowPlan, TellsWhichPairsItCounts) {
+  const Sweep sweep = parse_sweep("name: plan\ncases: [{" + kGrid +
+                                      ", device: cpu}, {sequence_length: 64}]\n"
+                                      "variants: [{kernel: dilated, order: [linear, random, boxes.8.8.8]}]\n"
+                                      "baselines: [gemm]\n",
+                                  "plan.yaml");
+  std::vector<std::string> told;
+  const Plan plan = make_plan(sweep, windows_site(), [&](const std::string& name) { told.push_back(name); });
+  const std::string windowed = plan.comparisons.at(0).case_id + "/dilated/";
+  EXPECT_EQ(told, (std::vector<std::string>{windowed + "linear", windowed + "random"}))
+      << "neither what is skipped nor what has no windows";
+}
+
 // Counting these tiles would take hours: 32768 lists of 4 million keys.
 TEST(WindowPlan, SkipsListsThatCannotFitWithoutCountingThem) {
   const Planned planned("grid: [2048, 2048], window: [2048, 2048], heads: 1, head_dim: 16",

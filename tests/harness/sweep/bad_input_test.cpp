@@ -65,8 +65,12 @@ TEST(SweepBadInput, EmptyAxes) {
   EXPECT_SAYS(axes_refusal("{dtype: []}"), "empty list");
   EXPECT_SAYS(axes_refusal("{segments: []}"), "empty list");
   EXPECT_SAYS(axes_refusal("{segments: [[]]}"), "empty list");
-  EXPECT_SAYS(axes_refusal("{heads: {pow2: [5, 4]}}"), "empty axis");
-  EXPECT_SAYS(axes_refusal("{heads: {range: [5, 4, 1]}}"), "empty axis");
+  EXPECT_SAYS(
+      axes_refusal("{heads: {pow2: [5, 4]}}"),
+      "no value from 5 to 4 (a.yaml:2, axes.heads.pow2): the first is above the last; write pow2: [4, 5]");
+  EXPECT_SAYS(axes_refusal("{heads: {range: [7, 4, 2]}}"),
+              "no value from 7 to 4 (a.yaml:2, axes.heads.range): the first is above the last; write range: "
+              "[4, 7, 2]");
   EXPECT_SAYS(variants_refusal("variants: [{kernel: dilated, order: []}]"), "empty list");
 }
 
@@ -168,6 +172,16 @@ TEST(SweepBadInput, ThousandsOfVariantsAreRefused) {
   EXPECT_SAYS(
       variants_refusal("variants: [{kernel: dilated, order: hilbert, order_chunk: {range: [1, 1001, 1]}}]"),
       "more than 1000 variants");
+}
+
+TEST(SweepBadInput, AChunkThatNoOrderTakesIsRefused) {
+  const std::string why = ": the orders that have them are snake, ";
+  EXPECT_SAYS(variants_refusal("variants: [{kernel: dilated, order: [linear, residue], order_chunk: 4096}]"),
+              "order_chunk without an order that has chunks (a.yaml:3, variants[0].order_chunk)" + why);
+  EXPECT_SAYS(refusal(kHead + "axes: {heads: 8, order_chunk: 64}\n" + kTail),
+              "order_chunk without an order that has chunks (a.yaml:2, axes.order_chunk)" + why);
+  EXPECT_EQ(variants_refusal("variants: [{kernel: dilated, order: [linear, hilbert], order_chunk: 4096}]"),
+            "(accepted)");
 }
 
 TEST(SweepBadInput, MeasureIsChecked) {

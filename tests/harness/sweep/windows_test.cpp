@@ -1,6 +1,7 @@
 // Windows on grids in sweep files: `grid`, `window` and the other lists of one entry for each dimension.
 #include "kernels/case/windows.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/harness/sweep/sweep_text.hpp"
@@ -137,10 +138,15 @@ TEST(SweepWindows, OrdersOfBoxes) {
 // A chunk cuts a sequence, and a grid is none.
 TEST(SweepWindows, RefusesChunks) {
   const std::string cases = "cases: [{grid: [16, 16], window: [3, 3]}]";
-  EXPECT_SAYS(refusal_of(cases, {}, "{kernel: dilated, order: hilbert, order_chunk: 64}"),
-              "order_chunk does not apply to grids");
-  EXPECT_SAYS(refusal_of(cases, {}, "{kernel: dilated, order: hilbert.64}"),
-              "order_chunk does not apply to grids");
+  for (const char* order : {"hilbert", "boxes.8.16"})
+    EXPECT_SAYS(refusal_of(cases, {}, fmt::format("{{kernel: dilated, order: {}, order_chunk: 64}}", order)),
+                "variants[0].order_chunk): a chunk is a stretch of a sequence; leave order_chunk out");
+  EXPECT_SAYS(refusal_of(cases, {.axes = {"order_chunk=64"}}, "{kernel: dilated, order: hilbert}"),
+              "order_chunk does not apply to grids (--axis, order_chunk)");
+  EXPECT_SAYS(
+      refusal_of(cases, {}, "{kernel: dilated, order: hilbert.64}"),
+      "variants[0].order): order_chunk does not apply to grids: a chunk is a stretch of a sequence; write "
+      "order: hilbert");
   for (const std::string others :
        {"", ", {grid: [16, 16], window: [3, 3]}"})  // the plan skips it for the grid
     EXPECT_EQ(refusal_of("cases: [{sequence_length: 64}" + others + "]", {},

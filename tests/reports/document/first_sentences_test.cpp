@@ -307,6 +307,13 @@ TEST(FirstSentences, AnswerTheQuestionOfTheSweep) {
   EXPECT_EQ(asked(), "Do windows gain?") << "a text that is no sweep states none";
   input.meta["question"] = "Which one?";
   EXPECT_EQ(asked(), "Which one?");
+  EXPECT_EQ(subject_of(view_of(input)), "Which one?");
+  EXPECT_EQ(document_of(view_of(input), {}, {}, {}).title, "hilbench: quick")
+      << "the question stands in place of the title";
+  input.meta.erase("question");
+  input.meta["title"] = "Windows in every order";
+  EXPECT_EQ(subject_of(view_of(input)), "Windows in every order");
+  EXPECT_EQ(document_of(view_of(input), {}, {}, {}).title, "hilbench: quick: Windows in every order");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
 import cells  # noqa: E402
+import gate_tables  # noqa: E402
 from blocks import (calibration, counts, kernels, machine, orders, picture, rates, runs, two_folders,  # noqa: E402
                     windows)
 from blocks.pairs import pairs_of  # noqa: E402
@@ -121,6 +122,27 @@ class Calibration(BlocksTest):
         self.assertIn("| a build and itself | 3 | 0 of 3 (0 %; 0 % to 71 %) | 6 | 4 of 6 ", table[2])
         self.assertIn(" | 0: 2, 3: 1 | 60, 60 |", table[2])
         self.assertIn("| a build and itself with 5 % more work | 1 | 1 of 1 (100 %; 2.5 % to 100 %) | 2 |", table[3])
+
+    def test_a_damaged_table_of_gates_is_refused_in_a_line(self):
+        folder = self.published([], "calibration")
+        table = folder.path / "calibration/gates.csv.gz"
+        rows = b"kind,gate,status,seconds,verdict\nequal,1,0,60,ok\nequal,2,0,61,ok\n"
+        whole = gzip.compress(rows)
+        changed = bytearray(whole)
+        changed[-5] ^= 1  # of the checksum
+        for content, said in ((b"", "its end is missing"), (whole[:-9], "its end is missing"),
+                              (whole + b"\0", "bytes follow"), (whole + whole, "bytes follow"), (rows, "not compressed"),
+                              (bytes(changed), "was changed since"), (gzip.compress(rows[:-1]), "its last line"),
+                              (gzip.compress(b""), "its last line"), (gzip.compress(b"\xff\n"), "it is no text"),
+                              (gzip.compress(rows[:-4] + b"\n"), "line 3 has not as many fields"),
+                              (gzip.compress(rows + b"equal,3,0,62,ok,ok\n"), "line 4 has not as many fields"),
+                              (gzip.compress(rows.replace(b"verdict", b"word")), "has no column verdict")):
+            table.write_bytes(content)
+            with self.subTest(said), self.assertRaisesRegex(gate_tables.DamagedTable, said) as refused:
+                calibration.block_gates(folder)
+            self.assertIn(str(table), str(refused.exception))
+        table.write_bytes(whole)
+        self.assertIn("| a build and itself | 2 |", calibration.block_gates(folder))
 
     def test_compared_runs_are_counted_by_pairs(self):
         folder = self.published([], "calibration")
@@ -302,15 +324,17 @@ class Windows(BlocksTest):
 
     def test_orders_and_rivals_stand_beside_each_other(self):
         case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
-        plain = {"case": case, "needed_share": "4.1 %", "ratio_low": "", "ratio_high": "", "ratio": "", "remark": ""}
+        plain = {"case": case, "needed_share": "4.1 %", "ratio_low": "", "ratio_high": "", "ratio": "", "remark": "",
+                 "over_fastest": ""}
         folder = TablesOfWindows([
             {**plain, "variant": "dilated/linear", "computed_over_needed": "6.00"},
             {**plain, "variant": "dilated/hilbert.qkv", "computed_over_needed": "3.00", "ratio": "1.9", "ratio_low": "1.8",
              "ratio_high": "2", "remark": "faster"},
             {**plain, "variant": "dilated/linear (all pairs)", "computed_over_needed": "24", "ratio": "0.25",
-             "ratio_low": "0.2", "ratio_high": "0.3", "remark": "all pairs: a different function"},
+             "ratio_low": "0.2", "ratio_high": "0.3", "remark": "all pairs: a different function",
+             "over_fastest": "7.6"},
             {**plain, "variant": "torch_windows", "computed_over_needed": "", "ratio": "0.5", "ratio_low": "0.4",
-             "ratio_high": "0.6", "remark": "slower"}])
+             "ratio_high": "0.6", "remark": "slower", "over_fastest": "3.8"}])
         table = windows.block_windows(folder, "images").split("\n")
         self.assertEqual(table[0], "| case | needed, of all pairs | raster, computed / needed | dilated/hilbert.qkv | "
                                    "torch_windows | dilated/linear (all pairs) |")
@@ -328,12 +352,13 @@ class Windows(BlocksTest):
         self.assertEqual(windows.block_window_rivals_said(folder, "videos"), "No rival was measured.")
 
     def test_the_strongest_rival_is_that_of_each_case(self):
-        def row(case, variant, ratio):
-            return {"case": case, "variant": variant, "ratio": ratio}
+        def row(case, variant, over_fastest):
+            return {"case": case, "variant": variant, "over_fastest": over_fastest}
 
-        rows = [row("a", "dilated/linear", ""), row("a", "flex", "0.5"), row("a", "masked", "0.4"),
-                row("b", "dilated/linear", ""), row("b", "dilated/hilbert.qkv", "3"), row("b", "flex", "1"),
-                row("b", "masked", "1.5"), row("c", "dilated/linear", ""), row("c", "flex", "0.25")]
+        rows = [row("a", "dilated/linear", ""), row("a", "flex", "2"), row("a", "masked", "2.5"),
+                row("b", "dilated/linear", ""), row("b", "dilated/hilbert.qkv", ""), row("b", "flex", "3"),
+                row("b", "masked", "2"), row("c", "dilated/linear", ""), row("c", "flex", "4"),
+                row("d", "dilated/linear", ""), row("d", "dilated/linear (all pairs)", "5")]
         said = windows.block_window_rivals_said(TablesOfWindows(rows), "images").replace("\n", " ")
         self.assertEqual(said, "In 3 cases with windows the strongest rival is `flex` in 2 (2.00 to 4.00), `masked` in 1 "
                                "(2.00): in brackets its time over that of this program's kernel in its fastest order.")

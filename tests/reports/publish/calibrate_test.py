@@ -65,6 +65,11 @@ class Calibrate(unittest.TestCase):
         for words in ("1 twin, each measured by 2 processes", "| a build and itself | 2 |", "gates drawn from",
                       "| of one build | 2 |"):
             self.assertIn(words, page)
+        before = (folder / "calibration/gates.csv.gz").read_bytes()
+        (self.out / "gates.csv").write_text((self.out / "gates.csv").read_text()[:-3])
+        said = self.start("publish.sh", "-o", self.place / "pages", self.out, folder, status=1)
+        self.assertIn("gates.csv is damaged: its last line is not complete", said)
+        self.assertEqual((folder / "calibration/gates.csv.gz").read_bytes(), before)
 
     def test_bad_usage(self):
         self.assertIn("unknown step 'nothing'", self.start("calibrate.sh", self.out, "nothing", status=2))

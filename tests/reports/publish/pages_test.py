@@ -99,6 +99,15 @@ class Findings(PublishTest):
             records.write_bytes(records.read_bytes()[:3000])
         self.assertEqual((folder / "README.md").read_text(), written)
 
+    def test_a_damaged_table_of_gates_is_refused_in_a_line(self):
+        text = f"<!-- generated: gates {RECORDS.name} -->\n<!-- end -->\n"
+        folder = self.published(text)
+        table = folder / RECORDS.name / "gates.csv.gz"
+        table.write_bytes(b"")
+        said = self.start("generated_blocks.py", "fill", folder, status=2)
+        self.assertRegex(said, rf"\Agenerated_blocks.py: .*: {re.escape(str(table))} is damaged: its end .*\n\Z")
+        self.assertEqual((folder / "README.md").read_text(), text)
+
 
 class Documents(PublishTest):
     def test_documents_are_filled_and_stale_blocks_are_named(self):
@@ -178,6 +187,20 @@ class Store(PublishTest):
                          '"a":{"seed":2429058015832697728,"flops":33554432.0,"x":null}}\n')
         before = packed.read_bytes()
         self.start("store.py", "records", lines, packed)
+        self.assertEqual(packed.read_bytes(), before)
+
+    def test_a_published_table_of_gates_stays_if_the_new_one_is_damaged(self):
+        table, packed = self.place / "gates.csv", self.place / "gates.csv.gz"
+        table.write_text("kind,gate,status,seconds,verdict\nequal,1,0,60,ok\n")
+        self.start("store.py", "gates", table, packed)
+        self.assertEqual(gzip.open(packed, "rt").read(), table.read_text())
+        before = packed.read_bytes()
+        table.write_text(table.read_text() + "equal,2,0,6")
+        said = self.start("store.py", "gates", table, packed, status=1)
+        self.assertRegex(said, r"\Astore.py: .*/gates.csv is damaged: its last line is not complete; .*\n\Z")
+        self.assertEqual(packed.read_bytes(), before)
+        table.unlink()
+        self.start("store.py", "gates", table, packed, status=1)
         self.assertEqual(packed.read_bytes(), before)
 
 

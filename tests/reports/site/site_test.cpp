@@ -365,6 +365,19 @@ TEST(Site, HoldsAPageForEachMachineAndSweep) {
   for (const char* outside : {"http:", "https:", "file:"}) EXPECT_EQ(sweep.find(outside), std::string::npos);
 }
 
+TEST(Site, ListsSweepsByTheirQuestion) {
+  Folder folder;
+  write_results(folder.path() / "in/m/s");
+  std::ofstream(folder.path() / "in/m/s/meta.json")
+      << R"({"sweep": "s", "title": "Orders of all kinds", "question": "Which order wins?"})";
+  write_site(site_input(folder.path() / "in", folder.path() / "out"));
+  for (const char* page : {"index.html", "machines/m/index.html", "machines/m/s/index.html"}) {
+    const std::string text = read(folder.path() / "out" / page);
+    EXPECT_NE(text.find("Which order wins?"), std::string::npos) << page;
+    EXPECT_EQ(text.find("Orders of all kinds"), std::string::npos) << page;
+  }
+}
+
 TEST(Site, IsNotWrittenIfResultsCannotBeRead) {
   Folder folder;
   write_results(folder.path() / "in/m/good");

@@ -90,6 +90,17 @@ TEST(Windows, TwoProcessesAreSaidToBeTooFew) {
   EXPECT_EQ(cell(windows_table(stored.view), 1, "remark"), "inconclusive, too few processes");
 }
 
+TEST(Windows, RivalsAndDenseAttentionAreComparedWithTheFastestOrder) {
+  std::vector<Record> records = sample::windowed_records();
+  records[1].kernel = records[1].variant.kernel = "boxes_wgmma";  // the fastest, whatever its kernel
+  records[1].variant_id = variant_id(records[1].variant);
+  const Stored stored(records);
+  const Table table = windows_table(stored.view);
+  for (std::size_t row : {0, 1, 2}) EXPECT_EQ(cell(table, row, "over_fastest"), "") << row;
+  EXPECT_NEAR(value(table, 3, "over_fastest"), 5.0 / 3, 0.02) << cell(table, 3, "variant");
+  EXPECT_NEAR(value(table, 4, "over_fastest"), 30.0 / 3, 0.1) << cell(table, 4, "variant");
+}
+
 TEST(Windows, DenseAttentionIsMarkedAsAnotherFunction) {
   const Stored stored(sample::windowed_records());
   const Table table = windows_table(stored.view);
