@@ -43,9 +43,11 @@ def margin_text(margins):
 
 
 def interval(row, key="speedup"):
-    """A ratio of a table's row with its interval: "1.004 [1.000, 1.011]"."""
+    """A ratio of a table's row with its interval: "1.004 [1.000, 1.011]". One round has none."""
     if row[key] == "":
         return ""
+    if row[key + "_low"] == "":
+        return f"{float(row[key]):.3f}"
     return f"{float(row[key]):.3f} [{float(row[key + '_low']):.3f}, {float(row[key + '_high']):.3f}]"
 
 

@@ -81,7 +81,8 @@ def link_cells(row, over_direct, flat):
 
 
 def block_launches(folder, sweep):
-    """One launch a rank beside a launch for each shard, by case and algorithm."""
+    """One launch a rank beside a launch for each shard, by case and algorithm. Its reference is `ring` in steps."""
+    compared = {(row["case"], row["variant"]): row for row in folder.rows("comparison", sweep)}
     rows = {(row["case"], row["variant"]): row for row in folder.rows("rings", sweep)}
     rounds = {(record["case"], record["variant"]): rounds_of(record["time_ns"]["samples"])
               for record in folder.records(sweep) if record["time_ns"]}
@@ -92,10 +93,11 @@ def block_launches(folder, sweep):
             continue
         cells.append([work(case), steps["ring_algorithm"], steps["ring_size"], rounds[case, variant],
                       milliseconds(steps, "compute_ns"), milliseconds(steps, "exchange_ns"), milliseconds(steps),
-                      milliseconds(one), f"{float(one['time_ns']) / float(steps['time_ns']):.2f}"])
+                      milliseconds(one), f"{float(steps['time_ns']) / float(one['time_ns']):.3f}",
+                      interval(compared[case, variant])])
     return markdown(["case (segment/dilation)", "algorithm", "ranks", "rounds of each process",
                      "computation alone, ms", "exchange alone, ms", "in steps, ms", "one launch, ms",
-                     "one launch / in steps"], cells)
+                     "in steps / one launch", "ring in steps / one launch"], cells)
 
 
 def rounds_of(samples):

@@ -56,6 +56,11 @@ class Measured(unittest.TestCase):
         self.assertEqual(table[2:], ["| n 8, 8/1, h 1, d 64, bf16 | 4 | 2 | 8 | 3.500 [3.400, 3.600] | "
                                      "3.500 [3.400, 3.600] |"])
 
+    def test_one_round_has_no_interval(self):
+        gain = {"speedup": "3.5", "speedup_low": "", "speedup_high": ""}
+        folder = Tables([], rings=[row(4, "dilated/linear", 2e6, **gain)])
+        self.assertTrue(rings.block_rings(folder, "peer").splitlines()[2].endswith("| 50 | 3.500 |  |"))
+
     def test_groups_are_compared_over_the_same_link(self):
         link = {"comm_bytes_between": str(1 << 20), "link_inside_gb_per_s": "300"}
         rows = [row(4, "dilated/linear/ring.2", 1e6, link_between_gb_per_s="300", **link),
@@ -69,10 +74,11 @@ class Measured(unittest.TestCase):
     def test_one_launch_stands_beside_steps_of_its_algorithm(self):
         rows = [row(4, "dilated/linear", 1e6), row(4, "dilated/linear/auto.persistent", 3e6),
                 row(4, "dilated/linear/allgather", 2e6), row(4, "dilated/linear/allgather.persistent", 1e6)]
-        folder = Tables([record(4, one["variant"]) for one in rows], rings=rows)
+        compared = [{**one, "speedup": "0.8", "speedup_low": "0.7", "speedup_high": "0.9"} for one in rows]
+        folder = Tables([record(4, one["variant"]) for one in rows], rings=rows, comparison=compared)
         table = rings.block_launches(folder, "peer").splitlines()
-        self.assertIn("| ring | 4 | 2, 1 | 1 | 0.5 | 1 | 3 | 3.00 |", table[2])
-        self.assertIn("| allgather | 4 | 2, 1 | 1 | 0.5 | 2 | 1 | 0.50 |", table[3])
+        self.assertIn("| ring | 4 | 2, 1 | 1 | 0.5 | 1 | 3 | 0.333 | 0.800 [0.700, 0.900] |", table[2])
+        self.assertIn("| allgather | 4 | 2, 1 | 1 | 0.5 | 2 | 1 | 2.000 | 0.800 [0.700, 0.900] |", table[3])
 
     def test_a_profiled_rival_stands_beside_the_ring(self):
         rival = record(4, "torch", {"gpu_busy_ns": {"value": 3e6}})
