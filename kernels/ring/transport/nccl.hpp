@@ -21,7 +21,7 @@ std::string nccl_version();
 // Exchanges run on a stream of their own. An exchange that does not complete within `timeout_s` of its start
 // on the GPU is aborted, and stream 0 goes on without its data. Results are valid only if a barrier() passes
 // after a synchronisation with the device.
-// `blocks`: the most that NCCL's kernels have, one multiprocessor each is enough for all of them to run.
+// `blocks`: the most that NCCL's kernels have. A multiprocessor for each is enough for all of them to run.
 // Exchanges that set flags need this. 0: as many as NCCL likes.
 std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport> control, double timeout_s,
                                           int blocks = 0);
