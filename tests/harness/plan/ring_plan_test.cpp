@@ -114,11 +114,12 @@ TEST(RingPlan, GpusWithoutALinkExchangeOverNccl) {
   const std::string launch = "ring_launch: persistent, ring_groups: 2, outer_link: emulated_host";
   expect_skipped(planned_ring(", device: cuda, dtype: bf16", launch, site),
                  peer_absence().empty() ? "GPUs 2 and 4 cannot access each other's memory" : peer_absence());
-  if (peer_absence().empty())
+  if (peer_absence().empty()) {
     EXPECT_FALSE(planned("segments: [1024], ring_size: 4, device: cuda, dtype: bf16",
                          "kernel: dilated, " + launch, site)
                      .skip)
         << "no segment crosses a shard: nothing is exchanged";
+  }
   site.gpus = 3;
   EXPECT_EQ(transport("transport: auto"), "peer") << "NCCL wants a GPU for each rank";
 }

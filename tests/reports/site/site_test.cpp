@@ -305,7 +305,7 @@ TEST(NewFolder, FilesOfAnEarlierCallGoUnlessTheyWereChanged) {
   write(folder.path() / "outside", "1");
   fs::create_directory_symlink(folder.path(), target / "link");
   const std::string hash = read(target / ".list").substr(0, 17);
-  for (const std::string path :
+  for (const std::string& path :
        {std::string("../outside"), std::string("link/outside"), (folder.path() / "outside").string(),
         std::string("absent/x"), std::string()})
     std::ofstream(target / ".list", std::ios::app) << hash << path << "\n";
