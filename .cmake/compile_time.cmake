@@ -17,19 +17,6 @@ target_compile_options(hilbench_precompiled INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
-# hilbench_without_optimisation(libraries...): their sources compile in half the time. For sanitizers' builds, whose
-# tests spend little time in these libraries. Libraries that share a precompiled header need the same level.
-function(hilbench_without_optimisation)
-  foreach(library IN LISTS ARGN)
-    target_compile_options(hilbench_${library} PRIVATE -O0)
-  endforeach()
-endfunction()
-
-# hilbench_with_optimisation(sources...): sources of such a library that compute much. Each is compiled by itself.
-function(hilbench_with_optimisation)
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
-endfunction()
-
 # With HILBENCH_UNITY, which the sanitizers' presets and `./test.sh --unity` set, the sources of a folder are compiled as
 # one: their headers are read once, and what they instantiate is compiled once. Names in anonymous namespaces therefore
 # differ within a folder. Compiled alone: sources that Highway includes once for each target, sources with flags of their
