@@ -10,7 +10,6 @@ import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
 import cells  # noqa: E402
-import gate_tables  # noqa: E402
 from blocks import (calibration, counts, kernels, machine, orders, picture, rates, runs, two_folders,  # noqa: E402
                     windows)
 from blocks.pairs import pairs_of  # noqa: E402
@@ -122,27 +121,6 @@ class Calibration(BlocksTest):
         self.assertIn("| a build and itself | 3 | 0 of 3 (0 %; 0 % to 71 %) | 6 | 4 of 6 ", table[2])
         self.assertIn(" | 0: 2, 3: 1 | 60, 60 |", table[2])
         self.assertIn("| a build and itself with 5 % more work | 1 | 1 of 1 (100 %; 2.5 % to 100 %) | 2 |", table[3])
-
-    def test_a_damaged_table_of_gates_is_refused_in_a_line(self):
-        folder = self.published([], "calibration")
-        table = folder.path / "calibration/gates.csv.gz"
-        rows = b"kind,gate,status,seconds,verdict\nequal,1,0,60,ok\nequal,2,0,61,ok\n"
-        whole = gzip.compress(rows)
-        changed = bytearray(whole)
-        changed[-5] ^= 1  # of the checksum
-        for content, said in ((b"", "its end is missing"), (whole[:-9], "its end is missing"),
-                              (whole + b"\0", "bytes follow"), (whole + whole, "bytes follow"), (rows, "not compressed"),
-                              (bytes(changed), "was changed since"), (gzip.compress(rows[:-1]), "its last line"),
-                              (gzip.compress(b""), "its last line"), (gzip.compress(b"\xff\n"), "it is no text"),
-                              (gzip.compress(rows[:-4] + b"\n"), "line 3 has not as many fields"),
-                              (gzip.compress(rows + b"equal,3,0,62,ok,ok\n"), "line 4 has not as many fields"),
-                              (gzip.compress(rows.replace(b"verdict", b"word")), "has no column verdict")):
-            table.write_bytes(content)
-            with self.subTest(said), self.assertRaisesRegex(gate_tables.DamagedTable, said) as refused:
-                calibration.block_gates(folder)
-            self.assertIn(str(table), str(refused.exception))
-        table.write_bytes(whole)
-        self.assertIn("| a build and itself | 2 |", calibration.block_gates(folder))
 
     def test_compared_runs_are_counted_by_pairs(self):
         folder = self.published([], "calibration")
