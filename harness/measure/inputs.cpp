@@ -62,6 +62,16 @@ void for_each_part(std::int64_t elements, std::int64_t unit,
     visit(first, std::min(part, elements - first));
 }
 
+void widen_stored(Dtype dtype, const std::byte* stored, std::span<float> to, int threads) {
+  constexpr std::int64_t kBlock = 4 * kBlockElements;
+  const std::int64_t count = std::ssize(to), element = dtype_bytes(dtype);
+#pragma omp parallel for num_threads(threads) schedule(static) if (count > 4 * kBlock)
+  for (std::int64_t begin = 0; begin < count; begin += kBlock)
+    widen(dtype, stored + begin * element,
+          to.subspan(static_cast<std::size_t>(begin),
+                     static_cast<std::size_t>(std::min(kBlock, count - begin))));
+}
+
 InputTensors::InputTensors(const Case& work, const Inputs& inputs, std::uint64_t seed) : work_(work) {
   if (inputs.source == InputSource::npy)
     held_ = {file_tensor(inputs.q, work.dtype), file_tensor(inputs.k, work.dtype),

@@ -15,6 +15,9 @@ namespace hilbench {
 
 enum class Tensor { q, k, v };
 
+// Widens elements as they are stored to fp32.
+void widen_stored(Dtype dtype, const std::byte* stored, std::span<float> to, int threads);
+
 // `ordinary` inputs are verified and timed. Those of the key probe have a query of 0, so that all scores are
 // 0, and +1 or -1 in every element of V, as a hash of (seed, element) says. K is not theirs: it stays.
 enum class InputSet { ordinary, key_probe };

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "baselines/table.hpp"
-#include "kernels/case/rounding.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/windows/case_index.hpp"
 
@@ -131,14 +130,7 @@ void OneRankVariant::read_elements(const Buffer& from, std::int64_t first, std::
   const std::size_t bytes = to.size() * element;
   std::byte* raw = bench_.staging(bytes);
   bench_.device->download(from, static_cast<std::size_t>(first) * element, bytes, raw);
-  constexpr std::int64_t kBlock = 1 << 14;
-  const std::int64_t count = std::ssize(to);
-#pragma omp parallel for num_threads(bench_.threads) schedule(static) if (count > 4 * kBlock)
-  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
-    const auto at = static_cast<std::size_t>(begin);
-    widen(dtype, raw + at * element,
-          to.subspan(at, static_cast<std::size_t>(std::min(kBlock, count - begin))));
-  }
+  widen_stored(dtype, raw, to, bench_.threads);
 }
 
 nlohmann::json OneRankVariant::library() const {

@@ -10,6 +10,12 @@
 #include "kernels/ring/shard_keys.hpp"
 
 namespace hilbench {
+namespace {
+
+constexpr std::int64_t kElementsAtOnce = 1 << 15;  // that a thread computes at a time
+
+}  // namespace
+
 int threads_of_a_rank(int threads, std::int64_t ranks) {
   return std::max(1, threads / static_cast<int>(ranks));
 }
@@ -217,10 +223,12 @@ OutputRows RingRank::row_numbers() const {
 
 void RingRank::read_o(std::int64_t first, std::span<float> to) {
   const auto element = static_cast<std::size_t>(dtype_bytes(ring_.work().dtype));
-  std::vector<std::byte> raw(to.size() * element);
-  const auto lock = resources_.exclusive(index_);
-  device().download(o_, static_cast<std::size_t>(first) * element, raw.size(), raw.data());
-  widen(ring_.work().dtype, raw.data(), to);
+  stored_.resize(to.size() * element);
+  {
+    const auto lock = resources_.exclusive(index_);
+    device().download(o_, static_cast<std::size_t>(first) * element, stored_.size(), stored_.data());
+  }
+  widen_stored(ring_.work().dtype, stored_.data(), to, threads_);
 }
 
 void RingRank::read_lse(std::int64_t first, std::span<float> to) {
@@ -271,17 +279,21 @@ void RingRank::make_rows(Tensor which, const std::vector<std::int32_t>& position
   const Case& work = ring_.work();
   const std::int64_t row = heads_of(which) * work.head_dim, bytes = row * dtype_bytes(work.dtype);
   const std::int64_t count = std::ssize(positions);
+  const std::int64_t at_once = std::max<std::int64_t>(1, kElementsAtOnce / row);
+  const auto position = [&](std::int64_t at) {
+    return at / count * work.sequence_length + positions[static_cast<std::size_t>(at % count)];
+  };
   std::vector<std::byte> part;
   for_each_part(work.batch * count * row, row, [&](std::int64_t first, std::int64_t elements) {
     part.resize(static_cast<std::size_t>(elements / row * bytes));
     const std::int64_t begin = first / row, end = begin + elements / row;
-    for (std::int64_t i = begin, next; i < end; i = next) {
-      const auto position = [&](std::int64_t at) {
-        return at / count * work.sequence_length + positions[static_cast<std::size_t>(at % count)];
-      };
-      for (next = i + 1; next < end && position(next) == position(i) + next - i;) ++next;
-      from.read_stored(which, position(i) * row, (next - i) * row, part.data() + (i - begin) * bytes,
-                       threads_);
+#pragma omp parallel for num_threads(threads_) schedule(dynamic) if (end - begin > at_once)
+    for (std::int64_t block = begin; block < end; block += at_once) {
+      const std::int64_t block_end = std::min(block + at_once, end);
+      for (std::int64_t i = block, next; i < block_end; i = next) {
+        for (next = i + 1; next < block_end && position(next) == position(i) + next - i;) ++next;
+        from.read_stored(which, position(i) * row, (next - i) * row, part.data() + (i - begin) * bytes, 1);
+      }
     }
     const auto lock = resources_.exclusive(index_);
     device().upload(part.data(), part.size(), to, static_cast<std::size_t>(begin * bytes));

@@ -1,6 +1,7 @@
 // One rank of a ring: its shard of the inputs and of the output, and what it does with them when ordered.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -59,8 +60,9 @@ class RingRank {
   RankResources& resources_;
   const int index_;
   const int threads_;
-  StoredInputs inputs_;  // own rows, as stored_q_positions and stored_kv_positions list them
-  Buffer o_, lse_;       // own rows
+  StoredInputs inputs_;            // own rows, as stored_q_positions and stored_kv_positions list them
+  Buffer o_, lse_;                 // own rows
+  std::vector<std::byte> stored_;  // those of o_ that are being read
   std::unique_ptr<RingExecution> execution_;
   std::optional<double> permute_ns_;
   RankCounters counters_;

@@ -1,7 +1,6 @@
 #include "harness/run/plan_progress.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 
@@ -16,38 +15,18 @@ constexpr double kEvery_s = 1;
 
 PlanProgress::PlanProgress(std::FILE* stream, StatusLine::Style style, double long_s)
     : line_(stream, style),
-      long_s_(style == StatusLine::Style::updating ? std::min(kEvery_s, long_s) : long_s) {
-  sigset_t all, before;  // the thread inherits the mask: signals are for the thread that plans
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  thread_ = std::thread([this] { watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-PlanProgress::~PlanProgress() {
-  {
-    const std::lock_guard lock(mutex_);
-    end_ = true;
-  }
-  ended_.notify_one();
-  thread_.join();
-}
+      long_s_(style == StatusLine::Style::updating ? std::min(kEvery_s, long_s) : long_s),
+      thread_(std::chrono::duration<double>(std::min(kEvery_s, long_s_)), [this] { tell(); }) {}
 
 void PlanProgress::counting(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(thread_.mutex());
   name_ = name;
   since_ = std::chrono::steady_clock::now();
   tell_s_ = long_s_;
 }
 
-void PlanProgress::watch() {
-  const std::chrono::duration<double> every(std::min(kEvery_s, long_s_));
-  std::unique_lock lock(mutex_);
-  while (!ended_.wait_for(lock, every, [this] { return end_; }))
-    if (!name_.empty()) tell();
-}
-
 void PlanProgress::tell() {
+  if (name_.empty()) return;
   const double taken_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
   if (taken_s < tell_s_) return;
   // The time first: a terminal may be too narrow for the name.

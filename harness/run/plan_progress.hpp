@@ -2,12 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <string>
-#include <thread>
 
 #include "harness/run/progress.hpp"
+#include "harness/run/repeating_thread.hpp"
 
 namespace hilbench {
 
@@ -16,26 +14,19 @@ namespace hilbench {
 class PlanProgress {
  public:
   explicit PlanProgress(std::FILE* stream, StatusLine::Style style, double long_s = 30);
-  ~PlanProgress();
-  PlanProgress(const PlanProgress&) = delete;
-  PlanProgress& operator=(const PlanProgress&) = delete;
 
   // `name`: CASE/VARIANT, whose pairs are counted from now on.
   void counting(const std::string& name);
 
  private:
-  void watch();
   void tell();
 
-  std::mutex mutex_;  // of what follows
   StatusLine line_;
   const double long_s_;
   std::string name_;
   std::chrono::steady_clock::time_point since_;
   double tell_s_ = 0;  // how long it takes when a line says so
-  std::condition_variable ended_;
-  bool end_ = false;
-  std::thread thread_;
+  RepeatingThread thread_;
 };
 
 }  // namespace hilbench

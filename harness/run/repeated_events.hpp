@@ -2,13 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "harness/measure/comparison_task.hpp"
+#include "harness/run/repeating_thread.hpp"
 
 namespace hilbench {
 
@@ -17,21 +15,16 @@ namespace hilbench {
 class RepeatedEvents {
  public:
   RepeatedEvents(std::function<void(const TaskEvent&)> progress, std::chrono::milliseconds every);
-  ~RepeatedEvents();
-  RepeatedEvents(const RepeatedEvents&) = delete;
-  RepeatedEvents& operator=(const RepeatedEvents&) = delete;
 
   void pass(const TaskEvent& event);
 
  private:
-  void repeat(std::chrono::milliseconds every);
+  void repeat();
 
   const std::function<void(const TaskEvent&)> progress_;
-  std::mutex mutex_;  // of what follows, and of calls of progress_
-  std::condition_variable ended_;
-  bool end_ = false, passed_ = false;  // an event since the thread looked last
+  bool passed_ = false;  // an event since the thread looked last
   std::optional<TaskEvent> last_;
-  std::thread thread_;
+  RepeatingThread thread_;  // its mutex also guards calls of progress_
 };
 
 }  // namespace hilbench

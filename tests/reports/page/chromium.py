@@ -14,6 +14,11 @@ def program():
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+def slowness(program):
+    """What limits on times are multiplied by on this machine, as tests/slowness.hpp defines it; 1 without the program."""
+    return float(subprocess.run([program], check=True, capture_output=True, text=True).stdout) if program else 1
+
+
 class Browser:
     """One page. `messages` holds errors and warnings of the console, `requests` every address that the page requested."""
 
