@@ -8,16 +8,10 @@
 namespace hilbench {
 namespace {
 
-ModelTime operator+(ModelTime a, const ModelTime& b) {
-  a.ns += b.ns;
-  for (std::size_t i = 0; i < kCoefficients; ++i) a.amounts[i] += b.amounts[i];
-  return a;
-}
-
-ModelTime operator*(double factor, ModelTime time) {
-  time.ns *= factor;
-  for (double& amount : time.amounts) amount *= factor;
-  return time;
+// Adds `factor` times another time.
+void add(ModelTime& to, const ModelTime& time, double factor = 1) {
+  to.ns += factor * time.ns;
+  for (std::size_t i = 0; i < kCoefficients; ++i) to.amounts[i] += factor * time.amounts[i];
 }
 
 const ModelTime& later(const ModelTime& a, const ModelTime& b) {
@@ -39,7 +33,7 @@ ModelTime priced(const Coefficients& amounts, const RingModel& model) {
 
 ModelTime computing_time(const RingShape::Step& step, const RingModel& model) {
   ModelTime sum;
-  for (const Coefficients& piece : step.pieces) sum = sum + priced(piece, model);
+  for (const Coefficients& piece : step.pieces) add(sum, priced(piece, model));
   return sum;
 }
 
@@ -68,7 +62,7 @@ class Timeline {
       : shape_(shape), model_(model), part_(part), now_(shape.ranks.size()) {
     for (std::size_t rank = 0; rank < now_.size(); ++rank) {
       now_[rank] = beginning(shape_, rank, model_, part_);
-      busy_ = busy_ + now_[rank];
+      add(busy_, now_[rank]);
     }
   }
 
@@ -76,33 +70,41 @@ class Timeline {
     std::size_t steps = 0;
     for (const auto& of_rank : shape_.ranks) steps = std::max(steps, of_rank.size());
     for (std::size_t step = 0; step < steps; ++step) advance(step);
-    ModelTime last;
-    for (const ModelTime& end : now_) last = later(last, end);
-    return later(last, (1 / shape_.at_once) * busy_);
+    ModelTime shared;
+    add(shared, busy_, 1 / shape_.at_once);
+    const ModelTime* last = &now_.front();
+    for (const ModelTime& end : now_) last = &later(*last, end);
+    return later(*last, shared);
   }
 
  private:
   void advance(std::size_t number) {
-    const std::vector<ModelTime> begin = now_;
+    begin_ = now_;
     for (std::size_t rank = 0; rank < now_.size(); ++rank) {
       if (number >= shape_.ranks[rank].size()) continue;
       const RingShape::Step& step = shape_.ranks[rank][number];
-      ModelTime computation, exchange, posted = begin[rank];
+      ModelTime computation, exchange;
+      const ModelTime* posted = &begin_[rank];
       if (part_ != RingPart::exchange) computation = computing_time(step, model_);
       if (part_ != RingPart::computation) {
         exchange = exchange_time(step, model_);
-        for (const int sender : step.from) posted = later(posted, begin[static_cast<std::size_t>(sender)]);
+        for (const int sender : step.from) posted = &later(*posted, begin_[static_cast<std::size_t>(sender)]);
       }
-      busy_ = busy_ + computation + (1 - model_.hidden) * exchange;
-      now_[rank] = later(begin[rank] + computation, posted + exchange) +
-                   (1 - model_.hidden) * earlier(computation, exchange);
+      add(busy_, computation);
+      add(busy_, exchange, 1 - model_.hidden);
+      ModelTime& computed = now_[rank];
+      ModelTime exchanged = *posted;
+      add(computed, computation);
+      add(exchanged, exchange);
+      if (computed.ns < exchanged.ns) computed = exchanged;
+      add(computed, earlier(computation, exchange), 1 - model_.hidden);
     }
   }
 
   const RingShape& shape_;
   const RingModel& model_;
   RingPart part_;
-  std::vector<ModelTime> now_;
+  std::vector<ModelTime> now_, begin_;  // of a step
   ModelTime busy_;
 };
 
