@@ -60,31 +60,36 @@ TEST(WindowSums, TellOneKeyFromAnother) {
   const InputTensors inputs = InputTensors::key_probe(work, 3);
   const KeyProbe probe = make_key_probe(work, inputs, {}, 5, 2);
   ASSERT_EQ(std::ssize(probe.rows), work.sequence_length);
-  const auto output_of = [&](std::int64_t changed, int by) {
-    Output output;
+  // One key less, the right keys, or one key more in `output`; or, if `by` is 2, another key.
+  const auto set_row = [&](Output& output, std::int64_t position, int by) {
+    std::vector<std::int64_t> keys = defined_mask(work, position);
+    if (by == -1) keys.pop_back();
+    if (by == 1) keys.push_back(keys.front());
+    if (by == 2) keys.front() = (keys.back() + 1) % work.sequence_length;
+    std::vector<double> sum(32);
     std::vector<float> v(32);
-    for (std::int64_t position = 0; position < work.sequence_length; ++position) {
-      std::vector<std::int64_t> keys = defined_mask(work, position);
-      if (position == changed && by < 0) keys.pop_back();
-      if (position == changed && by > 0) keys.push_back(keys.front());
-      if (position == changed && by == 0) keys.front() = (keys.back() + 1) % work.sequence_length;
-      std::vector<double> sum(32);
-      for (const std::int64_t key : keys) {
-        inputs.read(Tensor::v, key * 32, v);
-        for (std::size_t d = 0; d < 32; ++d) sum[d] += v[d];
-      }
-      for (const double each : sum)
-        output.o.push_back(static_cast<float>(each / static_cast<double>(keys.size())));
-      output.lse.push_back(static_cast<float>(std::log(static_cast<double>(keys.size()))));
+    for (const std::int64_t key : keys) {
+      inputs.read(Tensor::v, key * 32, v);
+      for (std::size_t d = 0; d < 32; ++d) sum[d] += v[d];
     }
-    return output;
+    const auto row = static_cast<std::size_t>(position);
+    for (std::size_t d = 0; d < 32; ++d)
+      output.o[row * 32 + d] = static_cast<float>(sum[d] / static_cast<double>(keys.size()));
+    output.lse[row] = static_cast<float>(std::log(static_cast<double>(keys.size())));
   };
   const auto fault_of = [&](const Output& output) {
     return probe_fault(compare_probe(work, probe, reader(output), all_rows(work), 2));
   };
-  EXPECT_EQ(fault_of(output_of(-1, 0)), std::nullopt);
+  const auto rows = static_cast<std::size_t>(work.sequence_length);
+  Output right{.o = std::vector<float>(rows * 32), .lse = std::vector<float>(rows)};
+  for (std::int64_t position = 0; position < work.sequence_length; ++position) set_row(right, position, 0);
+  EXPECT_EQ(fault_of(right), std::nullopt);
   for (const std::int64_t position : {0, 24, 227, 449})
-    for (const int by : {-1, 0, 1}) EXPECT_TRUE(fault_of(output_of(position, by))) << position << " " << by;
+    for (const int by : {-1, 1, 2}) {
+      Output wrong = right;
+      set_row(wrong, position, by);
+      EXPECT_TRUE(fault_of(wrong)) << position << " " << by;
+    }
 }
 
 }  // namespace
