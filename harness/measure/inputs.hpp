@@ -15,9 +15,6 @@ namespace hilbench {
 
 enum class Tensor { q, k, v };
 
-// Widens elements as they are stored to fp32.
-void widen_stored(Dtype dtype, const std::byte* stored, std::span<float> to, int threads);
-
 // `ordinary` inputs are verified and timed. Those of the key probe have a query of 0, so that all scores are
 // 0, and +1 or -1 in every element of V, as a hash of (seed, element) says. K is not theirs: it stays.
 enum class InputSet { ordinary, key_probe };
@@ -29,6 +26,8 @@ constexpr std::int64_t kPartElements = 1 << 22;
 // multiple of `unit`, but at least `unit`.
 void for_each_part(std::int64_t elements, std::int64_t unit,
                    const std::function<void(std::int64_t first, std::int64_t count)>& visit);
+// Converts to.size() elements of `dtype`, from `stored` on, to fp32.
+void widen_stored(Dtype dtype, const std::byte* stored, std::span<float> to, int threads);
 
 // Q, K and V in position order, BSHD, every value rounded to the case's dtype.
 // Random values are computed when they are read, so host memory never holds a whole tensor. Element i of a

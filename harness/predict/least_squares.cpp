@@ -28,7 +28,7 @@ class Search {
   const std::vector<double>& best() const { return best_; }
 
  private:
-  // By each unknown from number `first` on, and these sets again.
+  // Tries the chosen set with one more unknown, for each from number `first` on, and then with further ones.
   void extend(std::size_t first) {
     for (std::size_t next = first; next < v_.size(); ++next) {
       chosen_.push_back(next);

@@ -14,9 +14,9 @@ def program():
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-def slowness(program):
-    """What limits on times are multiplied by on this machine, as tests/slowness.hpp defines it; 1 without the program."""
-    return float(subprocess.run([program], check=True, capture_output=True, text=True).stdout) if program else 1
+def slowness(teller):
+    """What limits on times are multiplied by here, as the program `teller` prints it (tests/slowness.hpp); 1 without one."""
+    return float(subprocess.run([teller], check=True, capture_output=True, text=True).stdout) if teller else 1
 
 
 class Browser:
