@@ -7,6 +7,7 @@
 
 #include "kernels/base/hash.hpp"
 #include "kernels/machine/gpu.hpp"
+#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 namespace {
@@ -20,6 +21,17 @@ std::vector<std::unique_ptr<Device>> further_gpus(const ComparisonTask& task, co
   for (std::int64_t rank = 1; rank < std::min(work.ring_size, gpus); ++rank)
     further.push_back(open_cuda_device(static_cast<int>((task.device_ordinal + rank) % gpus)));
   return further;
+}
+
+// The ranks of a ring make their rows anew for every variant: where the GPUs leave the host's memory free,
+// the rows are kept there.
+InputTensors inputs_of(const ComparisonTask& task, const Case& work, const RingHost& rings) {
+  InputTensors inputs(work, task.inputs, task.measure.seed);
+  constexpr double kShare = 0.25;  // of the memory that is available now
+  if (work.device == DeviceKind::cuda && work.ring_size > 1 && !rings.spans_processes() &&
+      inputs.stored_bytes() <= kShare * static_cast<double>(available_memory()))
+    inputs.keep();
+  return inputs;
 }
 
 }  // namespace
@@ -37,7 +49,7 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
       device(work.device == DeviceKind::cuda
                  ? open_cuda_device(task.device_ordinal)
                  : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)), work.pages)),
-      inputs(work, task.inputs, seed),
+      inputs(inputs_of(task, work, *ring_host)),
       probe_inputs(InputTensors::key_probe(work, seed)),
       externals(task.externals),
       rings(std::move(ring_host)) {

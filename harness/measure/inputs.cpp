@@ -92,6 +92,17 @@ InputTensors InputTensors::key_probe(const Case& work, std::uint64_t seed) {
   return tensors;
 }
 
+void InputTensors::keep() {
+  if (set_ == InputSet::key_probe || !held_[0].empty()) return;  // those are read quickly
+  for (const Tensor which : {Tensor::q, Tensor::k, Tensor::v})
+    kept_[number_of(which)] = std::make_unique<KeptElements>(work_.dtype, size(which));
+}
+
+double InputTensors::stored_bytes() const {
+  return static_cast<double>(size(Tensor::q) + 2 * size(Tensor::k)) *
+         static_cast<double>(dtype_bytes(work_.dtype));
+}
+
 std::int64_t InputTensors::size(Tensor which) const {
   const std::int64_t heads = which == Tensor::q ? work_.heads : work_.kv_heads;
   return work_.batch * work_.sequence_length * heads * work_.head_dim;
@@ -109,6 +120,14 @@ void InputTensors::read(Tensor which, std::int64_t first, std::span<float> to) c
     std::copy_n(held.begin() + first, to.size(), to.begin());
     return;
   }
+  const auto computed = [&](std::int64_t at, std::span<float> part) { compute(which, at, part); };
+  if (KeptElements* kept = kept_[number_of(which)].get())
+    kept->read(first, to, computed);
+  else
+    computed(first, to);
+}
+
+void InputTensors::compute(Tensor which, std::int64_t first, std::span<float> to) const {
   if (work_.data == DataKind::equal_rows && which == Tensor::k)
     for (std::size_t i = 0; i < to.size(); ++i)
       to[i] = equal_row_[(static_cast<std::size_t>(first) + i) % equal_row_.size()];
@@ -159,6 +178,9 @@ void InputTensors::read_stored(Tensor which, std::int64_t first, std::int64_t co
     float values[kBlockElements];
     const std::int64_t begin = block * kBlockElements;
     const std::span<float> part(values, static_cast<std::size_t>(std::min(kBlockElements, count - begin)));
+    if (const KeptElements* kept = kept_[number_of(which)].get();
+        kept != nullptr && kept->copy_stored(first + begin, std::ssize(part), to + begin * bytes))
+      continue;
     read(which, first + begin, part);
     narrow(work_.dtype, part, to + begin * bytes);
   }

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "harness/measure/kept_elements.hpp"
 #include "harness/sweep/settings.hpp"
 #include "kernels/case/case.hpp"
 
@@ -30,9 +32,9 @@ void for_each_part(std::int64_t elements, std::int64_t unit,
 void widen_stored(Dtype dtype, const std::byte* stored, std::span<float> to, int threads);
 
 // Q, K and V in position order, BSHD, every value rounded to the case's dtype.
-// Random values are computed when they are read, so host memory never holds a whole tensor. Element i of a
-// tensor depends only on (case, seed, tensor, i). Tensors from files stay in host memory. Of the case's
-// `data`:
+// Random values are computed when they are read, so host memory holds no whole tensor, unless keep() asks for
+// it. Element i of a tensor depends only on (case, seed, tensor, i). Tensors from files stay in host memory.
+// Of the case's `data`:
 //   normal: N(0, 1); one in a thousand is drawn from N(0, 100) instead. These are the outliers of the
 //     FlashAttention-3 accuracy test (arXiv 2407.08608, section 4.3, which adds them to the value instead).
 //   heavy_tails: Student's t with three degrees of freedom, scaled to variance 1.
@@ -53,6 +55,12 @@ class InputTensors {
   // Those of the key probe.
   static InputTensors key_probe(const Case& work, std::uint64_t seed);
 
+  // From now on random values stay in host memory once they are computed: stored_bytes() at most, of which
+  // only the part that is read takes memory. For those who read them often. Call it before other threads
+  // read.
+  void keep();
+  double stored_bytes() const;  // of Q, K and V in the case's dtype
+
   // Number of elements of the tensor.
   std::int64_t size(Tensor which) const;
   // Reads elements from `first` on, widened to fp32.
@@ -66,13 +74,15 @@ class InputTensors {
   bool dominates(std::int64_t position, std::int64_t kv_head) const;
 
  private:
+  void compute(Tensor which, std::int64_t first, std::span<float> to) const;
   void read_dominated(Tensor which, std::int64_t first, std::span<float> to) const;
 
   Case work_;
   InputSet set_ = InputSet::ordinary;
   std::array<std::uint64_t, 3> keys_ = {};
-  std::array<std::vector<float>, 3> held_;
-  std::vector<float> equal_row_;  // of K; empty unless all are equal
+  std::array<std::vector<float>, 3> held_;                  // from files
+  std::array<std::unique_ptr<KeptElements>, 3> kept_ = {};  // null unless keep() was called
+  std::vector<float> equal_row_;                            // of K; empty unless all are equal
 };
 
 }  // namespace hilbench

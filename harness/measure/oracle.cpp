@@ -141,20 +141,21 @@ class OracleWork {
       rows->clear();  // so that none is copied if they move
       rows->resize(keys.size() * head_dim());
     }
-    const std::int64_t key_count = std::ssize(keys), use_count = std::ssize(uses);
+    const std::int64_t key_count = std::ssize(keys), result_count = 2 * std::ssize(uses);
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::int64_t i = 0; i < key_count; ++i) {
       const Item& item = keys[static_cast<std::size_t>(i)];
       read_key(*item.shared, item.shared->keys[item.number], static_cast<std::size_t>(i) * head_dim());
     }
 #pragma omp parallel for num_threads(threads_) schedule(dynamic)
-    for (std::int64_t i = 0; i < use_count; ++i) {
-      const Item& item = uses[static_cast<std::size_t>(i)];
+    for (std::int64_t i = 0; i < result_count; ++i) {
+      const Item& item = uses[static_cast<std::size_t>(i / 2)];
       const SharedKeys::Use& use = item.shared->uses[item.number];
-      const float *q = &queries_[use.row * head_dim()], *k = &k_[item.begin * head_dim()],
-                  *v = &v_[item.begin * head_dim()];
-      exact_[use.row][use.branch] = attend(work_, Arithmetic::exact, q, k, v, use.keys);
-      plain_[use.row][use.branch] = attend(work_, Arithmetic::plain, q, k, v, use.keys);
+      const Arithmetic arithmetic = i % 2 == 0 ? Arithmetic::exact : Arithmetic::plain;
+      auto& results = arithmetic == Arithmetic::exact ? exact_ : plain_;
+      results[use.row][use.branch] =
+          attend(work_, arithmetic, &queries_[use.row * head_dim()], &k_[item.begin * head_dim()],
+                 &v_[item.begin * head_dim()], use.keys);
     }
   }
 

@@ -115,6 +115,53 @@ TEST(Inputs, AreTheSameReadInParts) {
   }
 }
 
+// Rows that were kept, rows that are not yet, and both in one read; the last block of a tensor is short.
+TEST(Inputs, AreTheSameWhenTheyAreKept) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
+    const InputTensors plain(small_case(dtype), {}, 7);
+    InputTensors kept(small_case(dtype), {}, 7);
+    kept.keep();
+    EXPECT_EQ(kept.stored_bytes(), static_cast<double>((128'000 + 2 * 64'000) * dtype_bytes(dtype)));
+    const std::vector<float> all = whole(plain, Tensor::k);
+    for (int round = 0; round < 2; ++round)  // first computed, then kept
+      for (const std::int64_t first : {63'000, 1000, 0, 40'001, 5}) {
+        std::vector<float> part(static_cast<std::size_t>(std::min<std::int64_t>(6000, 64'000 - first)));
+        kept.read(Tensor::k, first, part);
+        EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + first)) << first;
+        std::vector<std::byte> bytes(part.size() * static_cast<std::size_t>(dtype_bytes(dtype)));
+        kept.read_stored(Tensor::k, first, std::ssize(part), bytes.data(), 3);
+        widen(dtype, bytes.data(), part);
+        EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + first)) << first;
+      }
+    EXPECT_EQ(stored(kept, Tensor::q, dtype, 4), whole(plain, Tensor::q));
+    EXPECT_EQ(stored(kept, Tensor::q, dtype, 4), whole(plain, Tensor::q));
+  }
+}
+
+TEST(KeptElements, AreComputedOnceByWhoReadsAWholeBlock) {
+  constexpr std::int64_t kBlock = KeptElements::kBlock;
+  std::vector<std::int64_t> computed;  // the first element of each computation
+  const auto compute = [&](std::int64_t first, std::span<float> to) {
+    computed.push_back(first);
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>((first + static_cast<std::int64_t>(i)) % 7);
+  };
+  KeptElements kept(Dtype::bf16, 3 * kBlock + 10);
+  std::vector<float> part(2 * kBlock);
+  std::vector<std::byte> bytes(2 * 2 * kBlock);
+  kept.read(10, part, compute);  // one whole block, and parts of two
+  EXPECT_EQ(computed, (std::vector<std::int64_t>{10, kBlock, 2 * kBlock}));
+  EXPECT_TRUE(kept.copy_stored(kBlock, kBlock, bytes.data()));
+  EXPECT_FALSE(kept.copy_stored(kBlock - 1, kBlock, bytes.data()));
+  kept.read(kBlock + 5, std::span(part).first(100), compute);
+  EXPECT_EQ(computed.size(), 3u);
+  for (std::int64_t i = 0; i < 100; ++i)
+    EXPECT_EQ(part[static_cast<std::size_t>(i)], static_cast<float>((kBlock + 5 + i) % 7));
+  kept.read(3 * kBlock, std::span(part).first(10), compute);  // the last, which is short
+  EXPECT_TRUE(kept.copy_stored(3 * kBlock + 2, 8, bytes.data()));
+  EXPECT_FALSE(kept.copy_stored(0, 1, bytes.data()));
+}
+
 // However they are read; and the bytes of a query are 0, as Bench fills them.
 TEST(Inputs, OfTheKeyProbeAreSignsAndQueriesOfZero) {
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
