@@ -26,13 +26,13 @@ struct WalkBranch : BranchIndex {
   std::vector<KeyStretch> stretches;
 };
 
-// Received shards arrive in chunks: `heads` K/V heads of `rows` slots of a batch entry. Chunks of a shard are
-// numbered by batch entry, then heads, then slots, and arrive in this sequence. The last chunk of the heads
-// may be smaller, and the last chunks of the rows smaller or empty.
+// Received shards arrive in chunks: all slots of `heads` K/V heads of a batch entry; the last chunk of an
+// entry may have fewer heads. Chunks of a shard are numbered by batch entry, then heads, and arrive in this
+// sequence.
 struct ShardChunks {
-  std::int64_t heads = 1, rows = 1;
-  std::int64_t head_chunks = 1, row_chunks = 1;  // of a batch entry
-  std::int64_t count(std::int64_t batch) const { return batch * head_chunks * row_chunks; }
+  std::int64_t heads = 1;
+  std::int64_t head_chunks = 1;  // of a batch entry
+  std::int64_t count(std::int64_t batch) const { return batch * head_chunks; }
 };
 
 struct Walk {
@@ -40,12 +40,14 @@ struct Walk {
   std::int64_t kv_rows = 0;           // rows of K and V of the own shard in a batch entry
   std::int64_t sources = 0;           // received shards
   std::int64_t received_rows = 0;     // rows of K and V that each of them has room for in a batch entry
+  bool heads_first = false;           // of received shards, see ReceivedShards
   std::vector<std::int32_t> q_slots;  // slot of each row; empty: linear
   ShardChunks chunks;
   std::vector<WalkBranch> branches;  // one for each launch
 };
 
-// What a run finds on the device. k and v: [sources, batch, received_rows, kv_heads, head_dim].
+// What a run finds on the device. k and v: [sources, batch, received_rows, kv_heads, head_dim], or with
+// heads_first [sources, batch, kv_heads, received_rows, head_dim].
 struct ReceivedShards {
   const void* k = nullptr;
   const void* v = nullptr;

@@ -15,8 +15,10 @@ void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from
       const auto& slots =
           packed.slots[static_cast<std::size_t>(packed.class_of_head[static_cast<std::size_t>(head)])];
       if (row >= slots.size()) continue;
-      const std::int64_t source = at / packed.rows * from_rows + slots[row];
-      std::memcpy(static_cast<std::byte*>(to) + (at * heads + head) * head_bytes,
+      const std::int64_t entry = at / packed.rows, source = entry * from_rows + slots[row];
+      const std::int64_t target =
+          packed.heads_first ? (entry * heads + head) * packed.rows + at % packed.rows : at * heads + head;
+      std::memcpy(static_cast<std::byte*>(to) + target * head_bytes,
                   static_cast<const std::byte*>(from) + (source * heads + head) * head_bytes,
                   static_cast<std::size_t>(head_bytes));
     }

@@ -19,12 +19,14 @@ int nccl_blocks(const Ring& ring) {
   constexpr int kMultiprocessors = 132;
   constexpr double kFlopsPerSecond = 5e12, kBytesPerSecond = 9e9;  // of a multiprocessor, of a block
   if (!ring.persistent()) return 0;
+  const auto chunks = static_cast<double>(shard_chunks(ring, true).count(ring.work().batch));
   int best = 0;
   double least_s = 0;
   for (const int blocks : {4, 8, 16, 32}) {  // NCCL has powers of 2
-    // One after the other: the first tiles wait for chunks of all shards, which hold some rows of all heads.
-    const double seconds = ring.sent_bytes() / (kBytesPerSecond * blocks) +
-                           flops(ring.work()) / (kFlopsPerSecond * (kMultiprocessors - blocks));
+    // Tiles of the first heads wait for the first chunk, and compute while others are on their way.
+    const double exchange_s = ring.sent_bytes() / (kBytesPerSecond * blocks);
+    const double compute_s = flops(ring.work()) / (kFlopsPerSecond * (kMultiprocessors - blocks));
+    const double seconds = std::max(exchange_s, compute_s) + exchange_s / chunks;
     if (best != 0 && seconds >= least_s) break;
     best = blocks;
     least_s = seconds;
@@ -39,7 +41,8 @@ PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, Rin
       transport_(transport),
       rank_(transport.rank()),
       steps_(ring.steps(rank_)),
-      chunks_(shard_chunks(ring, transport.strides() ? ChunkShape::heads : ChunkShape::rows, sizes)),
+      heads_first_(!transport.strides()),
+      chunks_(shard_chunks(ring, heads_first_, sizes)),
       buffers_(ring_, rank_, device) {
   if (kernel.prepare_walk == nullptr || !device.clears_and_rounds() || !transport.signals())
     throw std::logic_error("a persistent launch without its kernel, device or transport");
@@ -69,7 +72,7 @@ void PersistentRun::allocate_buffers() {
   for (const std::int64_t rows : ring_.buffer_rows(rank_)) received += static_cast<double>(rows) * row;
   received_k_ = static_cast<std::byte*>(buffers_.allocate(received));
   received_v_ = static_cast<std::byte*>(buffers_.allocate(received));
-  buffers_.allocate_packed();
+  buffers_.allocate_packed(heads_first_);
   if (ring_.merges() && work.dtype != Dtype::fp32 && ring_.computed_rows(rank_) > 0)
     o_fp32_ = static_cast<float*>(buffers_.allocate(
         4 * static_cast<double>(ring_.computed_rows(rank_) * work.batch * work.heads * work.head_dim)));
@@ -82,6 +85,7 @@ void PersistentRun::allocate_buffers() {
 void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t tile_rows) {
   walk_ = ring_walk(ring_, rank_, tile_rows, kernel.causal_traversal);
   walk_.chunks = chunks_;
+  walk_.heads_first = heads_first_;
   std::vector<RowWrites> row_writes(
       static_cast<std::size_t>(ring_.computed_rows(rank_) * ring_.work().heads));
   bool cuts = false;
@@ -98,29 +102,41 @@ void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t ti
   execution_->load(walk_);
 }
 
-void PersistentRun::add(const Operands& own, const ShardMove& move, std::int64_t chunk_number, bool sent,
+void PersistentRun::add(const Operands& own, const ShardMove& move, std::int64_t number, bool sent,
                         std::vector<Transport::Message>& to) const {
-  const Case& work = ring_.work();
-  const ShardChunk chunk = shard_chunk(ring_, chunks_, move.source, chunk_number);
-  if (chunk.rows() == 0) return;
-  const bool of_tensors = move.buffer == kOwnRows;
-  const std::int64_t room = of_tensors ? ring_.sent_rows(rank_) : ring_.longest_sent_rows();
-  const std::int64_t entry = (of_tensors ? 0 : move.buffer * work.batch) + chunk.batch;
-  const auto row_bytes = static_cast<std::size_t>(work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
-  const std::size_t head_bytes = row_bytes / static_cast<std::size_t>(work.kv_heads);
-  const std::size_t at = static_cast<std::size_t>(entry * room + chunk.begin) * row_bytes +
-                         static_cast<std::size_t>(chunk.first_head) * head_bytes;
-  const auto rows = static_cast<std::size_t>(chunk.rows());
-  const std::size_t line = static_cast<std::size_t>(chunk.end_head - chunk.first_head) * head_bytes;
-  Transport::Message message{.peer = static_cast<int>(move.peer), .bytes = rows * line};
-  if (line < row_bytes) message.lines = rows, message.step = row_bytes;
-  message.data = const_cast<std::byte*>((of_tensors ? sent_k(own) : received_k_) + at);
-  to.push_back(message);
-  message.data = const_cast<std::byte*>((of_tensors ? sent_v(own) : received_v_) + at);
+  const ShardChunk chunk = shard_chunk(ring_, chunks_, move.source, number);
+  if (chunk.rows == 0) return;
+  const bool of_own = move.buffer == kOwnRows;
+  add_parts(of_own ? sent_k(own) : received_k_, move, chunk, to);
+  add_parts(of_own ? sent_v(own) : received_v_, move, chunk, to);
   if (!sent)
-    message.arrival = {.flag = arrived_.get() + move.buffer,
-                       .value = first() + static_cast<std::uint32_t>(chunk.last) + 1};
-  to.push_back(message);
+    to.back().arrival = {.flag = arrived_.get() + move.buffer,
+                         .value = first() + static_cast<std::uint32_t>(number) + 1};
+}
+
+// Heads that lie one after the other at both ends are one message: both ends have room for as many rows as
+// the shard has.
+void PersistentRun::add_parts(const std::byte* tensor, const ShardMove& move, const ShardChunk& chunk,
+                              std::vector<Transport::Message>& to) const {
+  const Case& work = ring_.work();
+  const bool of_own = move.buffer == kOwnRows;
+  const std::int64_t longest = ring_.longest_sent_rows(), room = of_own ? ring_.sent_rows(rank_) : longest;
+  const std::int64_t entry = (of_own ? 0 : move.buffer * work.batch) + chunk.batch;
+  const auto head_bytes = static_cast<std::size_t>(work.head_dim * dtype_bytes(work.dtype));
+  const auto rows = static_cast<std::size_t>(chunk.rows);
+  const std::int64_t at_once = !heads_first_ || chunk.rows == longest ? chunk.end_head - chunk.first_head : 1;
+  for (std::int64_t head = chunk.first_head; head < chunk.end_head; head += at_once) {
+    const std::int64_t row =
+        heads_first_ ? (entry * work.kv_heads + head) * room : entry * room * work.kv_heads + head;
+    Transport::Message& message = to.emplace_back(Transport::Message{
+        .peer = static_cast<int>(move.peer),
+        .data = const_cast<std::byte*>(tensor + static_cast<std::size_t>(row) * head_bytes),
+        .bytes = rows * static_cast<std::size_t>(at_once) * head_bytes});
+    if (!heads_first_ && at_once < work.kv_heads) {
+      message.lines = rows;
+      message.step = static_cast<std::size_t>(work.kv_heads) * head_bytes;
+    }
+  }
 }
 
 const std::byte* PersistentRun::sent_k(const Operands& own) const {

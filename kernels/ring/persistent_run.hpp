@@ -46,9 +46,11 @@ class PersistentRun {
   void enqueue(const Operands& own, RingPart part);
   void post_all(const Operands& own);
   void launch(const Operands& own);
-  // Adds the messages of K and V of a chunk.
-  void add(const Operands& own, const ShardMove& move, std::int64_t chunk, bool sent,
+  // Adds the messages of K and V of a chunk; then those of one of the two.
+  void add(const Operands& own, const ShardMove& move, std::int64_t number, bool sent,
            std::vector<Transport::Message>& to) const;
+  void add_parts(const std::byte* tensor, const ShardMove& move, const ShardChunk& chunk,
+                 std::vector<Transport::Message>& to) const;
 
   Ring ring_;
   RingDevice& device_;
@@ -56,10 +58,11 @@ class PersistentRun {
   std::int64_t rank_;
   std::vector<RingStep> steps_;
   std::vector<std::int64_t> source_of_buffer_;
+  bool heads_first_;  // of what is sent and received: a transport without lines sends heads whole
   ShardChunks chunks_;
   std::vector<ChunkExchange> exchanges_;  // of this rank: those without its messages are left out
   RankBuffers buffers_;
-  std::byte* received_k_ = nullptr;  // [buffers, batch, longest shard, kv_heads, head_dim]
+  std::byte* received_k_ = nullptr;  // as ReceivedShards says, of `longest shard` rows
   std::byte* received_v_ = nullptr;
   std::shared_ptr<std::uint32_t> arrived_;  // [buffers]
   std::shared_ptr<std::uint32_t> gave_up_;  // as in ReceivedShards

@@ -24,10 +24,12 @@ class RankBuffers {
   void* allocate(double bytes);
   double bytes() const { return bytes_; }  // allocated so far
 
-  // Allocates K and V of the own rows that are sent packed, if there are any.
-  void allocate_packed();
+  // Allocates K and V of the own rows that are sent packed, if there are any. With `heads_first`, of all rows
+  // that are sent.
+  void allocate_packed(bool heads_first = false);
   void pack(const Operands& own);  // does nothing without them
-  // [batch, sent rows, kv_heads, head_dim]; null if own rows are sent from the tensors.
+  // [batch, sent rows, kv_heads, head_dim], or with heads_first [batch, kv_heads, sent rows, head_dim]; null
+  // if own rows are sent from the tensors.
   std::byte* packed_k() const { return packed_k_; }
   std::byte* packed_v() const { return packed_v_; }
 

@@ -159,6 +159,11 @@ std::vector<std::int64_t> Ring::buffer_rows(std::int64_t rank) const {
   return rows;
 }
 
+bool Ring::sends_heads_whole() const {
+  return persistent() &&
+         (variant_.transport == TransportKind::nccl || variant_.outer_link == OuterLink::emulated_host);
+}
+
 std::int64_t Ring::longest_sent_rows() const {
   std::int64_t longest = 0;
   for (std::int64_t rank = 0; rank < ranks(); ++rank) longest = std::max(longest, sent_rows(rank));
@@ -234,7 +239,7 @@ RankBytes Ring::memory(std::int64_t rank) const {
   RankBytes bytes{.inputs = rows * row_bytes(work_.heads) + static_cast<double>(kv_rows(rank)) * kv_row,
                   .outputs = rows * (row_bytes(work_.heads) + lse_bytes(work_.heads))};
   for (const std::int64_t held : buffer_rows(rank)) bytes.buffers += static_cast<double>(held) * kv_row;
-  if (packed(rank)) bytes.buffers += static_cast<double>(sent_rows(rank)) * kv_row;
+  if (packed(rank) || sends_heads_whole()) bytes.buffers += static_cast<double>(sent_rows(rank)) * kv_row;
   if (splits_heads()) bytes.buffers += split_bytes(rank);
   if (merges() && work_.dtype != Dtype::fp32)
     bytes.fp32_output = static_cast<double>(computed_rows(rank)) * lse_bytes(computed_heads()) *

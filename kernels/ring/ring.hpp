@@ -124,6 +124,9 @@ class Ring {
   double moved_bytes(const ShardMove& move) const;  // of any payload
   // The longest shard that is sent, of all ranks.
   std::int64_t longest_sent_rows() const;
+  // True if a persistent ring sends heads whole, because the transport or an emulated link moves no lines:
+  // then each rank has a copy of what it sends, with all rows of a head as neighbours.
+  bool sends_heads_whole() const;
   // Rows that each receive buffer of a rank must hold. If the ring is persistent they are all as long as the
   // longest shard.
   std::vector<std::int64_t> buffer_rows(std::int64_t rank) const;

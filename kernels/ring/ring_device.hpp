@@ -29,7 +29,7 @@ class RingDevice {
   // Stores what pack() needs on the device.
   virtual void load(const PackedShard& packed) = 0;
   // Copies the loaded shard's rows from `from` [batch, from_rows, kv_heads, head_bytes] to
-  // `to`, which allocate() returned.
+  // `to`, which allocate() returned, in the layout of the loaded shard.
   virtual void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
                     std::int64_t head_bytes) = 0;
   // Copies `rows` rows of `row_bytes` bytes.

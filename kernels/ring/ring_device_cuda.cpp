@@ -29,12 +29,13 @@ class CudaRingDevice final : public RingDevice {
     slots_ = cuda::DeviceMemory<std::int32_t>(slots);
     class_of_head_ = cuda::DeviceMemory<std::int32_t>(packed.class_of_head);
     rows_ = packed.rows;
+    heads_first_ = packed.heads_first;
   }
 
   void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
             std::int64_t head_bytes) override {
     const cuda::PackTables tables = {slots_.data(), class_of_head_.data(), rows_,
-                                     static_cast<std::int32_t>(class_of_head_.size())};
+                                     static_cast<std::int32_t>(class_of_head_.size()), heads_first_};
     cuda::pack_rows(from, to, batch, from_rows, tables, head_bytes, nullptr);
   }
 
@@ -83,6 +84,7 @@ class CudaRingDevice final : public RingDevice {
   std::vector<Part> parts_;
   cuda::DeviceMemory<std::int32_t> slots_, class_of_head_;
   std::int64_t rows_ = 0;
+  bool heads_first_ = false;
 };
 
 }  // namespace

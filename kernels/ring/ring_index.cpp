@@ -153,6 +153,16 @@ PackedShard packed_shard(const Ring& ring, std::int64_t source) {
   return packed;
 }
 
+PackedShard whole_shard(const Ring& ring, std::int64_t source) {
+  const std::int64_t rows = ring.kv_rows(source);
+  PackedShard whole{
+      .rows = rows,
+      .slots = {std::vector<std::int32_t>(static_cast<std::size_t>(rows))},
+      .class_of_head = std::vector<std::int32_t>(static_cast<std::size_t>(ring.work().kv_heads))};
+  std::iota(whole.slots.front().begin(), whole.slots.front().end(), 0);
+  return whole;
+}
+
 Index ring_index(const Ring& ring, std::int64_t rank, std::int64_t source, FirstPiece first,
                  std::int64_t tile_rows, const PieceOptions& options) {
   if (ring.splits_heads()) return index_of_heads(ring, rank, tile_rows, options);

@@ -16,14 +16,18 @@ std::vector<std::int32_t> stored_q_positions(const Ring& ring, std::int64_t rank
 std::vector<std::int32_t> stored_kv_positions(const Ring& ring, std::int64_t rank);
 
 // Rows of a shard's K and V that are sent packed: for each class of K/V heads its slots of the shard, by
-// branch, then segment, then position. Packed K and V are [batch, rows, kv_heads, head_dim]; for a class with
-// fewer slots than `rows`, the last rows are not written.
+// branch, then segment, then position. Packed K and V are [batch, rows, kv_heads, head_dim], or with
+// `heads_first` [batch, kv_heads, rows, head_dim]; for a class with fewer slots than `rows`, the last rows
+// are not written.
 struct PackedShard {
   std::int64_t rows = 0;
+  bool heads_first = false;
   std::vector<std::vector<std::int32_t>> slots;  // [classes]
   std::vector<std::int32_t> class_of_head;       // [kv_heads]
 };
 PackedShard packed_shard(const Ring& ring, std::int64_t source);
+// All rows of a shard, as they are stored.
+PackedShard whole_shard(const Ring& ring, std::int64_t source);
 
 enum class FirstPiece { no, yes };
 struct PieceOptions {

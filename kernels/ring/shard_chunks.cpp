@@ -11,40 +11,28 @@ std::int64_t divided_up(std::int64_t x, std::int64_t by) {
 
 }  // namespace
 
-ShardChunks shard_chunks(const Ring& ring, ChunkShape shape, const ChunkSizes& sizes) {
+ShardChunks shard_chunks(const Ring& ring, bool heads_first, const ChunkSizes& sizes) {
   const Case& work = ring.work();
   const std::int64_t rows = std::max<std::int64_t>(1, ring.longest_sent_rows());
   const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
-  ShardChunks chunks{.heads = work.kv_heads, .rows = rows};
-  if (shape == ChunkShape::heads) {
-    const bool dense =
-        work.mask == Mask::full && std::all_of(work.pattern.begin(), work.pattern.end(),
-                                               [](const Branch& branch) { return branch.dilation == 1; });
-    const std::int64_t least = std::max(divided_up(sizes.least_line_bytes * (dense ? 1 : 2), head_bytes),
-                                        divided_up(sizes.least_bytes, head_bytes * rows));
-    chunks.heads = std::min(least, work.kv_heads);
-  } else {
-    const std::int64_t parts = divided_up(rows * work.kv_heads * head_bytes, sizes.row_bytes);
-    chunks.rows = divided_up(rows, parts);
-  }
-  chunks.head_chunks = divided_up(work.kv_heads, chunks.heads);
-  chunks.row_chunks = divided_up(rows, chunks.rows);
-  return chunks;
+  const bool dense =
+      work.mask == Mask::full && std::all_of(work.pattern.begin(), work.pattern.end(),
+                                             [](const Branch& branch) { return branch.dilation == 1; });
+  const std::int64_t least = heads_first
+                                 ? divided_up(sizes.least_bytes_of_heads_first, head_bytes * rows)
+                                 : std::max(divided_up(sizes.least_line_bytes * (dense ? 1 : 2), head_bytes),
+                                            divided_up(sizes.least_bytes, head_bytes * rows));
+  const std::int64_t heads = std::min(least, work.kv_heads);
+  return {.heads = heads, .head_chunks = divided_up(work.kv_heads, heads)};
 }
 
 ShardChunk shard_chunk(const Ring& ring, const ShardChunks& chunks, std::int64_t source,
                        std::int64_t number) {
-  const std::int64_t rows = ring.sent_rows(source);
-  const std::int64_t row_chunk = number % chunks.row_chunks;
-  const std::int64_t head_chunk = number / chunks.row_chunks % chunks.head_chunks;
-  const std::int64_t end = std::min(rows, (row_chunk + 1) * chunks.rows);
-  return {.number = number,
-          .last = end == rows ? number - row_chunk + chunks.row_chunks - 1 : number,
-          .batch = number / chunks.row_chunks / chunks.head_chunks,
-          .begin = std::min(rows, row_chunk * chunks.rows),
-          .end = end,
-          .first_head = head_chunk * chunks.heads,
-          .end_head = std::min(ring.work().kv_heads, (head_chunk + 1) * chunks.heads)};
+  const std::int64_t first = number % chunks.head_chunks * chunks.heads;
+  return {.batch = number / chunks.head_chunks,
+          .rows = ring.sent_rows(source),
+          .first_head = first,
+          .end_head = std::min(ring.work().kv_heads, first + chunks.heads)};
 }
 
 std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks) {
@@ -57,11 +45,6 @@ std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& 
       exchanges.push_back(
           {step, chunk, passes_on && step > 0 ? Transport::After::arrivals : Transport::After::stream});
   };
-  if (chunks.row_chunks > 1) {
-    for (std::int64_t step = 0; step < steps; ++step)
-      for (std::int64_t chunk = 0; chunk < count; ++chunk) add(step, chunk);
-    return exchanges;
-  }
   for (std::int64_t round = 0; round < count + steps; ++round)
     for (std::int64_t step = 0; step < steps; ++step) add(step, passes_on ? round - step : round);
   return exchanges;

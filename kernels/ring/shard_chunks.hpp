@@ -10,30 +10,23 @@
 
 namespace hilbench {
 
-enum class ChunkShape {
-  heads,  // some K/V heads of all rows, which are lines: tiles of the first heads need no more to begin
-  rows,   // some rows of all heads, which are contiguous
-};
-
+// A chunk has all rows of some K/V heads: tiles of the first heads need no more to begin. So it is short, but
+// long enough for the rate of what copies it. Sizes are of K; V has as many bytes.
 struct ChunkSizes {
-  // heads: short, so that tiles begin early, but engines copy long lines faster. Lines are twice as long
-  // unless attention is dense and full: otherwise a rank computes less for each byte of a dense shard.
+  // Of lines, the heads of a row, which engines copy faster if they are long. Twice as long unless attention
+  // is dense and full: otherwise a rank computes less for each byte of a dense shard.
   std::int64_t least_line_bytes = 1 << 10;
-  std::int64_t least_bytes = 1 << 20;  // of K, and as many of V
-  // rows: of K, and as many of V; long enough for NCCL's rate, short enough for several in a shard.
-  std::int64_t row_bytes = 8 << 20;
+  std::int64_t least_bytes = 1 << 20;                 // of lines in all
+  std::int64_t least_bytes_of_heads_first = 4 << 20;  // of whole heads
 };
 
-// The same for all shards of a ring, and on all ranks.
-ShardChunks shard_chunks(const Ring& ring, ChunkShape shape, const ChunkSizes& sizes = {});
+// The same for all shards of a ring, and on all ranks. `heads_first`: all rows of a head are neighbours where
+// a shard is read and where it arrives (see ReceivedShards), for transports without lines.
+ShardChunks shard_chunks(const Ring& ring, bool heads_first, const ChunkSizes& sizes = {});
 
-// A chunk of a shard: rows [begin, end) and heads [first_head, end_head) of a batch entry. It may be empty.
+// A chunk of a shard: `rows` rows, which may be none, of heads [first_head, end_head) of a batch entry.
 struct ShardChunk {
-  std::int64_t number = 0;
-  // The chunks after this one, up to `last`, have none of the shard's rows: they arrive together with it.
-  std::int64_t last = 0;
-  std::int64_t batch = 0, begin = 0, end = 0, first_head = 0, end_head = 0;
-  std::int64_t rows() const { return end - begin; }
+  std::int64_t batch = 0, rows = 0, first_head = 0, end_head = 0;
 };
 ShardChunk shard_chunk(const Ring& ring, const ShardChunks& chunks, std::int64_t source, std::int64_t number);
 
@@ -43,8 +36,8 @@ struct ChunkExchange {
   Transport::After after = Transport::After::stream;
 };
 
-// All exchanges of a run, the same on every rank, as tiles need them: one shard after another if chunks are
-// of some rows, otherwise the first chunk of all shards, then the second.
+// All exchanges of a run, the same on every rank, as tiles need them: the first chunk of all shards, then the
+// second.
 std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks);
 
 }  // namespace hilbench

@@ -25,16 +25,24 @@ struct Params {
   unsigned groups;      // blocks of a batch entry
 };
 
+// Where the result has a word of its batch entry: word `column` of row `row`.
+__device__ __forceinline__ std::int64_t word_of(const Params& p, std::int64_t row, unsigned column) {
+  if (!p.tables.heads_first) return row * p.row_words + column;
+  const unsigned head = column / p.head_words;
+  return (head * p.tables.rows + row) * p.head_words + (column - head * p.head_words);
+}
+
 __global__ void __launch_bounds__(kThreads) pack(const Params p) {
   const std::int64_t batch = blockIdx.x / p.groups;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x % p.groups) * p.block_rows;
   const std::int64_t left = p.tables.rows - first;
   const unsigned words = static_cast<unsigned>(left < p.block_rows ? left : p.block_rows) * p.row_words;
   const uint4* const from = p.from + batch * p.from_rows * p.row_words;
-  uint4* const to = p.to + (batch * p.tables.rows + first) * p.row_words;
+  uint4* const to = p.to + batch * p.tables.rows * p.row_words;
   for (unsigned begin = threadIdx.x; begin < words; begin += kBlockWords) {
     uint4 held[kInFlight];
     bool taken[kInFlight];
+    std::int64_t at[kInFlight];
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) {
       const unsigned word = begin + i * kThreads;
@@ -44,11 +52,12 @@ __global__ void __launch_bounds__(kThreads) pack(const Params p) {
       const std::int32_t heads = p.tables.class_of_head[column / p.head_words];
       const std::int32_t slot = p.tables.slots[heads * p.tables.rows + first + row];
       taken[i] = slot >= 0;
+      at[i] = word_of(p, first + row, column);
       if (taken[i]) held[i] = from[static_cast<std::int64_t>(slot) * p.row_words + column];
     }
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i)
-      if (taken[i]) to[begin + i * kThreads] = held[i];
+      if (taken[i]) to[at[i]] = held[i];
   }
 }
 

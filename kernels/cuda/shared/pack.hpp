@@ -13,10 +13,12 @@ struct PackTables {
   const std::int32_t* class_of_head = nullptr;  // [heads]
   std::int64_t rows = 0;
   std::int32_t heads = 0;
+  bool heads_first = false;  // `to` is [batch, heads, rows, head_bytes]
 };
 
 // to[b, i, h] = from[b, slots[class_of_head[h], i], h], bit for bit; from [batch, from_rows, heads,
-// head_bytes], to [batch, rows, heads, head_bytes]. head_bytes and both addresses are multiples of
+// head_bytes], to [batch, rows, heads, head_bytes] unless heads_first. head_bytes and both addresses are
+// multiples of
 // 16. Enqueues only. Throws std::invalid_argument if head_bytes is no such multiple, CudaError if
 // the launch is refused.
 void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,

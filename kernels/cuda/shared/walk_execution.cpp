@@ -68,10 +68,9 @@ class CudaWalkExecution final : public WalkExecution {
     params_.spared_multiprocessors = limits_.spared_multiprocessors;
     params_.walk.sources = static_cast<std::int32_t>(walk.sources);
     params_.walk.kv_rows = static_cast<std::int32_t>(walk.received_rows);
+    params_.walk.heads_first = walk.heads_first;
     params_.walk.chunks = {static_cast<std::int32_t>(walk.chunks.heads),
-                           static_cast<std::int32_t>(walk.chunks.rows),
-                           static_cast<std::int32_t>(walk.chunks.head_chunks),
-                           static_cast<std::int32_t>(walk.chunks.row_chunks)};
+                           static_cast<std::int32_t>(walk.chunks.head_chunks)};
     params_.walk.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s);
   }
 

@@ -26,20 +26,22 @@ struct alignas(16) KeyStretch {
   std::int32_t unused[2] = {};
 };
 
-// Received shards arrive in chunks: `heads` K/V heads of `rows` slots of a batch entry. Chunks of a shard are
-// numbered by batch entry, then heads, then slots, and arrive in this sequence.
+// Received shards arrive in chunks: all slots of `heads` K/V heads of a batch entry. Chunks of a shard are
+// numbered by batch entry, then heads, and arrive in this sequence.
 struct ArrivalChunks {
-  std::int32_t heads = 1, rows = 1;
-  std::int32_t head_chunks = 1, row_chunks = 1;  // of a batch entry
+  std::int32_t heads = 1;
+  std::int32_t head_chunks = 1;  // of a batch entry
 };
 
 struct WalkTables {
   const KeyStretch* stretches = nullptr;  // of all tiles, and one more at the end, which is not used
-  // Received shards: k and v are [sources, batch, kv_rows, kv_heads, head_dim].
+  // Received shards: k and v are [sources, batch, kv_rows, kv_heads, head_dim], or with heads_first [sources,
+  // batch, kv_heads, kv_rows, head_dim].
   const void* k = nullptr;
   const void* v = nullptr;
-  std::int32_t sources = 0;        // received ones
-  std::int32_t kv_rows = 0;        // of a received shard in a batch entry, the longest
+  std::int32_t sources = 0;  // received ones
+  std::int32_t kv_rows = 0;  // of a received shard in a batch entry, the longest
+  bool heads_first = false;
   std::int32_t key_slot_step = 1;  // slots between keys of a received shard, if key_slots is null
   // Of each received shard: after its chunk n has arrived the flag is first + n + 1 or more, modulo 2^32.
   const std::uint32_t* arrived = nullptr;

@@ -30,22 +30,25 @@ CUtensorMap encode(Dtype dtype, const void* tensor, const cuuint64_t (&dims)[5],
   return map;
 }
 
-// [batch, slots, heads, head_dim]
+// [batch, slots, heads, head_dim], or with heads_first [batch, heads, slots, head_dim]
 struct Tensor {
   const void* rows;
   std::int32_t slots;
   std::int32_t heads;
   std::int32_t step;
+  bool heads_first = false;
 };
 
 CUtensorMap encode(const ForwardShape& shape, const Tensor& tensor, std::int32_t residues, std::int32_t count,
                    std::int32_t box_rows) {
   const cuuint64_t row_bytes = 2ull * shape.head_dim;
-  const cuuint64_t slot_bytes = row_bytes * tensor.heads;
+  const cuuint64_t slot_bytes = tensor.heads_first ? row_bytes : row_bytes * tensor.heads;
+  const cuuint64_t head_bytes = tensor.heads_first ? row_bytes * tensor.slots : row_bytes;
   const cuuint64_t dims[5] = {static_cast<cuuint64_t>(shape.head_dim), static_cast<cuuint64_t>(residues),
                               static_cast<cuuint64_t>(count), static_cast<cuuint64_t>(tensor.heads),
                               static_cast<cuuint64_t>(shape.batch)};
-  const cuuint64_t strides[4] = {slot_bytes, slot_bytes * tensor.step, row_bytes, slot_bytes * tensor.slots};
+  const cuuint64_t strides[4] = {slot_bytes, slot_bytes * tensor.step, head_bytes,
+                                 row_bytes * tensor.heads * tensor.slots};
   const cuuint32_t box[5] = {64, 1, static_cast<cuuint32_t>(box_rows), 1, 1};
   return encode(shape.dtype, tensor.rows, dims, strides, box);
 }
@@ -125,7 +128,7 @@ const WalkMaps& WalkMapCache::of(const ForwardShape& shape, const WalkForwardPar
   const WalkTables& walk = params.walk;
   const bool by_map = params.key_slots == nullptr && walk.sources > 0;
   const Key key(key_of(params), by_map ? walk.k : nullptr, by_map ? walk.v : nullptr, walk.kv_rows,
-                walk.key_slot_step);
+                walk.key_slot_step, walk.heads_first);
   const auto found = maps_.find(key);
   if (found != maps_.end()) return found->second;
   if (maps_.size() >= kCached) maps_.clear();
@@ -134,8 +137,10 @@ const WalkMaps& WalkMapCache::of(const ForwardShape& shape, const WalkForwardPar
   if (by_map) {
     ForwardShape received = shape;
     received.batch = shape.batch * walk.sources;
-    maps.received_k = encode(received, {walk.k, walk.kv_rows, shape.kv_heads, walk.key_slot_step}, boxes.kv);
-    maps.received_v = encode(received, {walk.v, walk.kv_rows, shape.kv_heads, walk.key_slot_step}, boxes.kv);
+    Tensor tensor{walk.k, walk.kv_rows, shape.kv_heads, walk.key_slot_step, walk.heads_first};
+    maps.received_k = encode(received, tensor, boxes.kv);
+    tensor.rows = walk.v;
+    maps.received_v = encode(received, tensor, boxes.kv);
   }
   return maps_[key] = maps;
 }

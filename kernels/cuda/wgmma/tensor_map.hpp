@@ -25,8 +25,8 @@ struct StridedMaps {
   StridedRows q, k, v, o;
 };
 
-// The own tensors, and the received shards one after another: shard s of batch entry b is entry s * batch +
-// b.
+// The own tensors, and the received shards one after another, in their layout: shard s of batch entry b is
+// entry s * batch + b.
 struct WalkMaps : StridedMaps {
   StridedRows received_k, received_v;
 };
@@ -59,7 +59,7 @@ class WalkMapCache {
   const WalkMaps& of(const ForwardShape& shape, const WalkForwardParams& params, const BoxRows& boxes);
 
  private:
-  using Key = std::tuple<StridedMapKey, const void*, const void*, std::int32_t, std::int32_t>;
+  using Key = std::tuple<StridedMapKey, const void*, const void*, std::int32_t, std::int32_t, bool>;
   std::map<Key, WalkMaps> maps_;
 };
 

@@ -30,48 +30,29 @@ __device__ __forceinline__ std::uint64_t nanoseconds() {
   return now;
 }
 
-// What one thread knows of the received shards. Most calls of wait() read no memory.
+// What one thread knows of the received shards. For a shard that is complete wait() reads no memory.
 class Arrivals {
  public:
-  // Keys of `source` of this batch entry and K/V head come next.
-  __device__ __forceinline__ void enter(const WalkParams& p, int source, const ForwardTile& tile) {
-    const ArrivalChunks& chunks = p.walk.chunks;
-    source_ = source;
-    first_ = (tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads) * chunks.row_chunks;
+  // Returns when the chunk of `source` with the tile's batch entry and K/V head has arrived, and all chunks
+  // before it.
+  __device__ __forceinline__ void wait(const WalkParams& p, int source, const ForwardTile& tile) {
     // Own keys, or a shard that is complete: the flags of 31 shards fit in a word.
-    here_ = source == 0 || (complete_ >> min(source, 32) - 1 & 1) != 0 ? kAll : 0;
-  }
-
-  // Returns when the chunk with this slot has arrived, and all chunks before it.
-  __device__ __forceinline__ void wait_slot(const WalkParams& p, int slot) {
-    if (here_ != kAll) wait(p, first_ + slot / p.walk.chunks.rows + 1);
-  }
-  // The same for all slots.
-  __device__ __forceinline__ void wait_all(const WalkParams& p) {
-    if (here_ != kAll) wait(p, first_ + p.walk.chunks.row_chunks);
-  }
-
- private:
-  static constexpr int kAll = 0x7FFFFFFF;
-
-  // Waits until this number of chunks of the shard has arrived.
-  __device__ __forceinline__ void wait(const WalkParams& p, int chunks) {
-    if (here_ >= chunks) return;
-    const std::uint32_t* flag = p.walk.arrived + (source_ - 1);
-    if (comes(p.walk, flag, chunks)) {
-      here_ = static_cast<int>(load_acquired(flag) - p.walk.first);
-    } else {
+    if (source == 0 || (complete_ >> min(source, 32) - 1 & 1) != 0) return;
+    const ArrivalChunks& chunks = p.walk.chunks;
+    const std::uint32_t* flag = p.walk.arrived + (source - 1);
+    if (!comes(p.walk, source, flag, tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads + 1))
       complete_ = ~0u;  // bit 31 is for all further sources: this thread waits no more
-      here_ = kAll;
-    }
-    if (source_ < 32 && here_ >= p.batch * p.walk.chunks.head_chunks * p.walk.chunks.row_chunks)
-      complete_ |= 1u << (source_ - 1);
+    else if (const int here = static_cast<int>(load_acquired(flag) - p.walk.first);
+             source < 32 && here >= p.batch * chunks.head_chunks)
+      complete_ |= 1u << (source - 1);
     // Bulk copies read through another proxy than the load of the flag.
     asm volatile("fence.proxy.async.global;" ::: "memory");
   }
 
+ private:
   // False if this thread, or another one of the launch, has given up.
-  __device__ __forceinline__ bool comes(const WalkTables& walk, const std::uint32_t* flag, int chunks) const {
+  static __device__ __forceinline__ bool comes(const WalkTables& walk, int source, const std::uint32_t* flag,
+                                               int chunks) {
     // Looks at the flag between two looks at host memory: some milliseconds. Over a hundred threads wait, and
     // their loads from the host stand in the way of everything else if they come every few microseconds.
     constexpr int kTurns = 4096;
@@ -82,7 +63,7 @@ class Arrivals {
         if (load_relaxed(walk.gave_up) != 0) return false;
         if (nanoseconds() - begin > walk.patience_ns ||
             (walk.ended != nullptr && load_relaxed(walk.ended) != 0)) {
-          *static_cast<volatile std::uint32_t*>(walk.gave_up) = source_;
+          *static_cast<volatile std::uint32_t*>(walk.gave_up) = source;
           return false;
         }
       }
@@ -92,9 +73,6 @@ class Arrivals {
   }
 
   std::uint32_t complete_ = 0;  // bit s - 1: all of source s has arrived
-  int source_ = 0;
-  int first_ = 0;  // chunks before those of the head
-  int here_ = 0;   // chunks of the source that are known to have arrived
 };
 
 // A block of strided keys of one source.
@@ -130,7 +108,7 @@ __device__ __forceinline__ void produce_walk(const WalkParams& p, const WalkMaps
     const int blocks = key_blocks<S>(tile);
     const KeyStretch* next = p.walk.stretches + tile.key_begin;
     WalkedBlock block{};
-    int left = 0, slot = 0, step = 1;  // keys of the stretch that are still to come; slot of the next one
+    int left = 0;  // keys of the stretch that are still to come
     for (int i = 0; i <= blocks; ++i) {
       if (i == max(0, blocks - S::kClaimAhead)) barrier_arrive(base + S::kClaim);
       const WalkedBlock before = block;
@@ -138,19 +116,17 @@ __device__ __forceinline__ void produce_walk(const WalkParams& p, const WalkMaps
         block.row += S::kKeys;
         if (left <= 0) {
           const int source = __ldg(&next->source);
-          slot = __ldg(&next->key_slot);
+          const int slot = __ldg(&next->key_slot);
           left = __ldg(&next->key_count);
           ++next;
           block.received = source != 0;
-          step = block.received ? p.walk.key_slot_step : p.key_slot_step;
+          const int step = block.received ? p.walk.key_slot_step : p.key_slot_step;
           block.residue = slot % step;
           block.row = slot / step;
           block.which = block.residue < (block.received ? p.walk.kv_rows : p.kv_rows) % step ? 1 : 0;
           block.batch = tile.batch + max(0, source - 1) * p.batch;
-          arrivals.enter(p, source, tile);
+          arrivals.wait(p, source, tile);
         }
-        arrivals.wait_slot(p, slot + (min(left, S::kKeys) - 1) * step);
-        slot += S::kKeys * step;
         left -= S::kKeys;
         barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
         load_walked<S>(maps.k, maps.received_k, block, tile.kv_head,
@@ -169,8 +145,7 @@ __device__ __forceinline__ void produce_walk(const WalkParams& p, const WalkMaps
   }
 }
 
-// As produce_gathered(). The slots of a stretch are in any sequence, so a tile waits for all that the shard
-// has of its head.
+// As produce_gathered().
 template <class S>
 __device__ __forceinline__ void produce_gathered_walk(const WalkParams& p, const WalkMaps& maps,
                                                       unsigned char* shared, std::uint32_t base) {
@@ -214,12 +189,12 @@ __device__ __forceinline__ void produce_gathered_walk(const WalkParams& p, const
       received_before = received;
       received = source != 0;
       __syncwarp();  // all lanes have read what is overwritten now
-      rows.keep(block, entry * (received ? p.walk.kv_rows : p.kv_rows) * p.kv_heads + tile->kv_head,
-                p.kv_heads);
-      if (threadIdx.x % 32 == 0 && begin == 0) {
-        arrivals.enter(p, source, *tile);
-        arrivals.wait_all(p);
-      }
+      if (received && p.walk.heads_first)
+        rows.keep(block, (entry * p.kv_heads + tile->kv_head) * p.walk.kv_rows, 1);
+      else
+        rows.keep(block, entry * (received ? p.walk.kv_rows : p.kv_rows) * p.kv_heads + tile->kv_head,
+                  p.kv_heads);
+      if (threadIdx.x % 32 == 0 && begin == 0) arrivals.wait(p, source, *tile);
       __syncwarp();
       begin += S::kKeys;
       if (begin >= uniform(__ldg(&stretch->key_count))) {

@@ -12,26 +12,27 @@
 namespace hilbench {
 namespace {
 
-constexpr ChunkSizes kSmallChunks = {.least_line_bytes = 1, .least_bytes = 1, .row_bytes = 256};
+constexpr ChunkSizes kSmallChunks = {
+    .least_line_bytes = 1, .least_bytes = 1, .least_bytes_of_heads_first = 1};
 constexpr double kLongestWait_s = 60;  // for keys that arrive late
 
 using Ends = std::vector<std::shared_ptr<Transport>>;
 
-Ends ends_of(int ranks, double timeout_s, EmulatedLink link = {}) {
+Ends ends_of(int ranks, double timeout_s, EmulatedLink link = {}, bool lines = true) {
   Ends ends;
   for (auto& end : thread_transports(ranks, timeout_s, link))
-    ends.push_back(std::make_shared<LateTransport>(std::move(end)));
+    ends.push_back(std::make_shared<LateTransport>(std::move(end), lines));
   return ends;
 }
 
-AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& variant,
+AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& variant, bool lines,
                              decltype(RingRun::device) device = StreamedDevice::make) {
   const Implementation kernel = emulated_walk_kernel();
   const auto ranks = static_cast<int>(problem.work.ring_size);
   EmulatedLink link;
   if (variant.outer_link == OuterLink::emulated_host)
     link.group_size = ranks / static_cast<int>(variant.ring_groups);
-  const auto resources = cpu_rank_resources(ends_of(ranks, kLongestWait_s, link), 1);
+  const auto resources = cpu_rank_resources(ends_of(ranks, kLongestWait_s, link, lines), 1);
   return run_rings({{.problem = problem,
                      .variant = variant,
                      .kernel = kernel,
@@ -58,12 +59,11 @@ int blocks_of(std::int64_t length, Mask mask, RingLaunch launch = RingLaunch::pe
 }
 
 TEST(NcclBlocks, AreMoreIfThereIsLessToComputeForEachByte) {
-  EXPECT_EQ(blocks_of(1 << 20, Mask::full), 4);
-  EXPECT_EQ(blocks_of(1 << 20, Mask::causal), 8);
-  EXPECT_EQ(blocks_of(1 << 18, Mask::full), 8);
-  EXPECT_EQ(blocks_of(1 << 18, Mask::causal), 16);
-  EXPECT_EQ(blocks_of(1 << 16, Mask::full), 16);
-  EXPECT_EQ(blocks_of(1 << 14, Mask::full), 32);
+  EXPECT_EQ(blocks_of(1 << 18, Mask::full), 4);
+  EXPECT_EQ(blocks_of(1 << 16, Mask::full), 4);
+  EXPECT_EQ(blocks_of(1 << 16, Mask::causal), 8);
+  EXPECT_EQ(blocks_of(1 << 14, Mask::full), 16);
+  EXPECT_EQ(blocks_of(1 << 14, Mask::causal), 32);
 }
 
 TEST(NcclBlocks, AreNotLimitedIfNoLaunchWaitsForKeys) {
@@ -73,8 +73,8 @@ TEST(NcclBlocks, AreNotLimitedIfNoLaunchWaitsForKeys) {
 
 class PersistentEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
 
-// Ring sizes, masks and dtypes as in RingEqualsOneRank; chunks of heads, or of rows if a link between groups
-// is emulated.
+// Ring sizes, masks and dtypes as in RingEqualsOneRank; over transports with lines, and without them, as
+// NCCL.
 TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
   const auto [algorithm, sharding] = GetParam();
   Random random(static_cast<std::uint64_t>(static_cast<int>(algorithm) * 10 + static_cast<int>(sharding)));
@@ -91,10 +91,11 @@ TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
           if (variant.traversal == "sawtooth") variant.traversal = "auto";
           variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
           if (!Ring(work, variant).persistent()) continue;
-          SCOPED_TRACE(described(work, variant));
+          const bool lines = one_of(random, {false, true});
+          SCOPED_TRACE(described(work, variant) + (lines ? ", lines" : ""));
           const AttentionProblem problem(work, random);
           const ExpectedRows expected(problem, every_row(work));
-          EXPECT_EQ(expected.mismatch(work, run_emulated(problem, variant)), "");
+          EXPECT_EQ(expected.mismatch(work, run_emulated(problem, variant, lines)), "");
           if (HasFailure()) return;
         }
 }
@@ -123,7 +124,7 @@ TEST(PersistentRun, RanksMayShareAStream) {
       SCOPED_TRACE(described(work, variant));
       const AttentionProblem problem(work, random);
       const ExpectedRows expected(problem, every_row(work));
-      EXPECT_EQ(expected.mismatch(work, run_emulated(problem, variant, device)), "");
+      EXPECT_EQ(expected.mismatch(work, run_emulated(problem, variant, ranks == 2, device)), "");
     }
   shared = nullptr;
 }

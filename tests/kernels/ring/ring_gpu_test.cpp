@@ -65,7 +65,7 @@ TEST(GpuRingDevice, PacksAsTheCpuDoes) {
   for (int i = 0; i < 60; ++i) {
     const std::int64_t batch = between(random, 1, 3), from_rows = between(random, 1, 400);
     const std::int64_t head_bytes = 16 * between(random, 1, 40);
-    PackedShard shard;
+    PackedShard shard{.heads_first = between(random, 0, 1) == 1};
     shard.slots.resize(static_cast<std::size_t>(between(random, 1, 3)));
     for (auto& slots : shard.slots) {
       for (std::int64_t rows = between(random, 0, 300); rows > 0; --rows)
@@ -128,9 +128,11 @@ TEST(GpuRingDevice, PacksAtTheRateOfACopy) {
     for (int i = 0; i < 20; ++i) best_ns = std::min(best_ns, device->time_ns(move));
     return 2 * static_cast<double>(bytes) / best_ns;
   };
-  for (const std::int64_t dilation : {2, 8}) {
-    PackedShard shard{
-        .rows = kRows / dilation, .slots = {{}}, .class_of_head = std::vector<std::int32_t>(kHeads)};
+  for (const auto& [dilation, heads_first] : {std::pair{2, false}, {8, false}, {1, true}, {8, true}}) {
+    PackedShard shard{.rows = kRows / dilation,
+                      .heads_first = heads_first,
+                      .slots = {{}},
+                      .class_of_head = std::vector<std::int32_t>(kHeads)};
     for (std::int64_t row = 0; row < shard.rows; ++row)
       shard.slots[0].push_back(static_cast<std::int32_t>(row * dilation));
     const auto ring_device = cuda_ring_device();
@@ -141,8 +143,8 @@ TEST(GpuRingDevice, PacksAtTheRateOfACopy) {
     const double copied = rate(bytes, [&] {
       HILBENCH_CUDA(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
     });
-    std::printf("%zu MiB, every row of %d: packed %.0f, copied %.0f GB/s\n", bytes >> 20,
-                static_cast<int>(dilation), packed, copied);
+    std::printf("%zu MiB, every row of %d%s: packed %.0f, copied %.0f GB/s\n", bytes >> 20, dilation,
+                heads_first ? ", head by head" : "", packed, copied);
     EXPECT_GT(packed, 0.7 * copied);
   }
 }

@@ -155,8 +155,11 @@ class RankTensors {
 inline void run_rank(const RingRun& run, RankResources& resources, int rank, int threads, std::mutex& mutex,
                      AttentionOutput& whole) {
   const Case& work = run.problem.work;
-  const Ring ring(work, run.variant);
   Transport& transport = resources.transport(rank);
+  Variant variant = run.variant;
+  if (!transport.strides())
+    variant.transport = TransportKind::nccl;  // the plan counts what it sends heads from
+  const Ring ring(work, variant);
   RankTensors tensors(run.problem, ring, resources.device(rank), rank);
   ClearingDevice clearing(resources.ring_device(rank));
   const auto made = run.device != nullptr ? run.device(resources.ring_device(rank)) : nullptr;

@@ -27,32 +27,27 @@ Ring ring_of_four(RingAlgorithm algorithm = RingAlgorithm::ring, Mask mask = Mas
 }
 
 // 4096 rows of 4 heads of 256 bytes: lines of 1 KiB, and 4 MiB of K. Lines are longer beside less work.
-TEST(ShardChunks, OfHeadsAreLongEnough) {
-  const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::heads);
+TEST(ShardChunks, OfLinesAreLongEnough) {
+  const ShardChunks chunks = shard_chunks(ring_of_four(), false);
   EXPECT_EQ(chunks.heads, 4);
-  EXPECT_EQ(chunks.rows, 4096);
   EXPECT_EQ(chunks.head_chunks, 4);
-  EXPECT_EQ(chunks.row_chunks, 1);
   EXPECT_EQ(chunks.count(2), 8);
-  EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), ChunkShape::heads).heads, 8);
+  EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), false).heads, 8);
   Case dilated = ring_of_four().work();
   dilated.pattern.front().dilation = 2;
-  EXPECT_EQ(shard_chunks(Ring(dilated, ring_of_four().variant()), ChunkShape::heads).heads, 8);
-  EXPECT_EQ(
-      shard_chunks(ring_of_four(), ChunkShape::heads, {.least_line_bytes = 1, .least_bytes = 3 << 20}).heads,
-      3);
+  EXPECT_EQ(shard_chunks(Ring(dilated, ring_of_four().variant()), false).heads, 8);
+  EXPECT_EQ(shard_chunks(ring_of_four(), false, {.least_line_bytes = 1, .least_bytes = 3 << 20}).heads, 3);
 }
 
-TEST(ShardChunks, OfRowsHaveAllHeads) {
-  const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::rows);  // 16 MiB of K
-  EXPECT_EQ(chunks.heads, 16);
-  EXPECT_EQ(chunks.rows, 2048);
-  EXPECT_EQ(chunks.head_chunks, 1);
-  EXPECT_EQ(chunks.row_chunks, 2);
+// 1 MiB of K a head, whatever there is to compute.
+TEST(ShardChunks, OfWholeHeadsAreLongEnough) {
+  EXPECT_EQ(shard_chunks(ring_of_four(), true).heads, 4);
+  EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), true).heads, 4);
+  EXPECT_EQ(shard_chunks(ring_of_four(), true, {.least_bytes_of_heads_first = 7 << 20}).heads, 7);
+  EXPECT_EQ(shard_chunks(ring_of_four(), true, {.least_bytes_of_heads_first = 1 << 30}).heads, 16);
 }
 
-// Every row of every head of every batch entry is in one chunk. The last chunk with rows of a shard that is
-// shorter than the longest brings those that have none.
+// Every head of every batch entry is in one chunk, with all rows of the shard.
 TEST(ShardChunks, CoverEachShardOnce) {
   Random random(4);
   for (int i = 0; i < 300; ++i) {
@@ -61,28 +56,20 @@ TEST(ShardChunks, CoverEachShardOnce) {
         random, 3, one_of(random, {RingAlgorithm::ring, RingAlgorithm::ring_packed}), Sharding::zigzag);
     variant.ring_launch = RingLaunch::persistent;
     const Ring ring(work, variant);
-    const ChunkShape shape = one_of(random, {ChunkShape::heads, ChunkShape::rows});
-    const ShardChunks chunks =
-        shard_chunks(ring, shape, {1, between(random, 1, 5000), between(random, 1, 5000)});
+    const ShardChunks chunks = shard_chunks(ring, one_of(random, {false, true}),
+                                            {1, between(random, 1, 5000), between(random, 1, 5000)});
     for (std::int64_t source = 0; source < 3; ++source) {
-      const std::int64_t rows = ring.sent_rows(source);
-      std::int64_t arrived = 0;
-      std::vector<int> times(static_cast<std::size_t>(work.batch * rows * work.kv_heads), 0);
+      std::vector<int> times(static_cast<std::size_t>(work.batch * work.kv_heads), 0);
       for (std::int64_t number = 0; number < chunks.count(work.batch); ++number) {
         const ShardChunk chunk = shard_chunk(ring, chunks, source, number);
-        if (chunk.rows() > 0) {
-          EXPECT_EQ(arrived, number);
-          arrived = chunk.last + 1;
+        EXPECT_EQ(chunk.rows, ring.sent_rows(source));
+        EXPECT_LT(chunk.first_head, chunk.end_head);
+        for (std::int64_t head = chunk.first_head; head < chunk.end_head; ++head) {
+          ++times[static_cast<std::size_t>(chunk.batch * work.kv_heads + head)];
+          // As a kernel finds the chunk of a head.
+          EXPECT_EQ(number, chunk.batch * chunks.head_chunks + head / chunks.heads);
         }
-        for (std::int64_t row = chunk.begin; row < chunk.end; ++row)
-          for (std::int64_t head = chunk.first_head; head < chunk.end_head; ++head) {
-            ++times[static_cast<std::size_t>((chunk.batch * rows + row) * work.kv_heads + head)];
-            // As a kernel finds the chunk of a row.
-            EXPECT_EQ(number, (chunk.batch * chunks.head_chunks + head / chunks.heads) * chunks.row_chunks +
-                                  row / chunks.rows);
-          }
       }
-      EXPECT_EQ(arrived, rows > 0 ? chunks.count(work.batch) : 0);
       EXPECT_TRUE(std::all_of(times.begin(), times.end(), [](int count) { return count == 1; }));
     }
   }
@@ -91,7 +78,7 @@ TEST(ShardChunks, CoverEachShardOnce) {
 // Chunk 0 of all shards, then chunk 1; what is passed on follows a round later.
 TEST(ChunkExchanges, BringHeadsOfAllShardsInTurn) {
   using After = Transport::After;
-  const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::heads);
+  const ShardChunks chunks = shard_chunks(ring_of_four(), false);
   const auto direct = chunk_exchanges(ring_of_four(RingAlgorithm::allgather), chunks);
   const auto passing = chunk_exchanges(ring_of_four(RingAlgorithm::ring), chunks);
   for (const auto* exchanges : {&direct, &passing}) {
@@ -109,20 +96,6 @@ TEST(ChunkExchanges, BringHeadsOfAllShardsInTurn) {
   EXPECT_EQ(at(passing, 23), (std::pair<std::int64_t, std::int64_t>{2, 7}));
 }
 
-TEST(ChunkExchanges, BringRowsOfOneShardAfterAnother) {
-  for (const RingAlgorithm algorithm : {RingAlgorithm::allgather, RingAlgorithm::ring}) {
-    const Ring ring = ring_of_four(algorithm);
-    const auto exchanges = chunk_exchanges(ring, shard_chunks(ring, ChunkShape::rows));
-    ASSERT_EQ(exchanges.size(), 3u * 4);
-    EXPECT_EQ(exchanges[3].step, 0);
-    EXPECT_EQ(exchanges[3].chunk, 3);
-    EXPECT_EQ(exchanges[3].after, Transport::After::stream);
-    EXPECT_EQ(exchanges[4].step, 1);
-    EXPECT_EQ(exchanges[4].after, algorithm == RingAlgorithm::ring ? Transport::After::arrivals  // passed on
-                                                                   : Transport::After::stream);
-  }
-}
-
 // The nearest rank's shard is the first, and each has a buffer of its own.
 TEST(PersistentRing, VisitsShardsInTheSequenceOfTheirArrival) {
   for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather}) {
@@ -137,6 +110,10 @@ TEST(PersistentRing, VisitsShardsInTheSequenceOfTheirArrival) {
     }
     EXPECT_EQ(ring.memory(1).buffers, 3 * 2 * 4096.0 * 2 * 16 * 256);
     EXPECT_EQ(ring.memory(1).fp32_output, 0) << "one launch makes the result";
+    Variant over_nccl = ring.variant();
+    over_nccl.transport = TransportKind::nccl;
+    EXPECT_EQ(Ring(ring.work(), over_nccl).memory(1).buffers, 4 * 2 * 4096.0 * 2 * 16 * 256)
+        << "and a copy of what it sends";
     Variant in_steps = ring.variant();
     in_steps.ring_launch = RingLaunch::steps;
     EXPECT_EQ(ring.sent_bytes(), Ring(ring.work(), in_steps).sent_bytes());

@@ -63,8 +63,7 @@ class EmulatedStream {
 
 class EmulatedWalk final : public WalkExecution {
  public:
-  EmulatedWalk(const Case& work, const Variant& variant, const WalkLimits& limits)
-      : work_(work), gathers_(variant.rows == KeyRows::gathered), limits_(limits) {}
+  EmulatedWalk(const Case& work, const WalkLimits& limits) : work_(work), limits_(limits) {}
   // What the calling thread, that of a rank, does before its launches: for faults.
   static std::function<void()>& before_launch() {
     thread_local std::function<void()> does;
@@ -95,20 +94,20 @@ class EmulatedWalk final : public WalkExecution {
         const auto key = static_cast<std::size_t>(keys.key_begin + j);
         if (j >= keys.unmasked && work_.mask == Mask::causal && branch.key_position[key] > row) continue;
         const std::int64_t slot = branch.key_slot[key];
-        if (keys.source > 0) wait(received, keys.source, tile, slot);
-        const std::int64_t at =
-            keys.source == 0 ? tile.batch * walk_->kv_rows + slot
-                             : ((keys.source - 1) * work_.batch + tile.batch) * walk_->received_rows + slot;
+        if (keys.source > 0) wait(received, keys.source, tile);
+        const std::int64_t at = keys.source == 0
+                                    ? (tile.batch * walk_->kv_rows + slot) * work_.kv_heads + tile.kv_head
+                                    : received_row(keys.source, tile, slot);
         const void* k = keys.source == 0 ? operands.k : received.k;
         const void* v = keys.source == 0 ? operands.v : received.v;
-        const std::vector<float> key_row = elements(k, at * work_.kv_heads + tile.kv_head);
+        const std::vector<float> key_row = elements(k, at);
         double score = 0;
         for (std::size_t d = 0; d < q.size(); ++d) score += double{q[d]} * key_row[d];
         score /= std::sqrt(static_cast<double>(work_.head_dim));
         const double shrink = score > top ? std::exp(top - score) : 1.0;
         top = std::max(top, score);
         const double weight = std::exp(score - top);
-        const std::vector<float> value = elements(v, at * work_.kv_heads + tile.kv_head);
+        const std::vector<float> value = elements(v, at);
         for (std::size_t d = 0; d < q.size(); ++d) sum[d] = sum[d] * shrink + weight * value[d];
         weights = weights * shrink + weight;
       }
@@ -116,13 +115,16 @@ class EmulatedWalk final : public WalkExecution {
     store(operands, tile, row, sum, weights, top);
   }
 
-  // Waits as a tile does: until the chunk of the slot has arrived, or all chunks of the head if rows are
-  // gathered.
-  void wait(const ReceivedShards& received, std::int32_t source, const IndexTile& tile, std::int64_t slot) {
+  std::int64_t received_row(std::int32_t source, const IndexTile& tile, std::int64_t slot) const {
+    const std::int64_t entry = (source - 1) * work_.batch + tile.batch;
+    return walk_->heads_first ? (entry * work_.kv_heads + tile.kv_head) * walk_->received_rows + slot
+                              : (entry * walk_->received_rows + slot) * work_.kv_heads + tile.kv_head;
+  }
+
+  // Waits as a tile does, until the chunk of its head has arrived.
+  void wait(const ReceivedShards& received, std::int32_t source, const IndexTile& tile) {
     const ShardChunks& chunks = walk_->chunks;
-    const std::int64_t chunk =
-        (tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads) * chunks.row_chunks +
-        (gathers_ ? chunks.row_chunks - 1 : slot / chunks.rows);
+    const std::int64_t chunk = tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads;
     const std::atomic_ref<std::uint32_t> flag(received.arrived[source - 1]), gave_up(*received.gave_up);
     const auto begin = std::chrono::steady_clock::now();
     while (gave_up.load() == 0 && static_cast<std::int32_t>(flag.load() - received.first) < chunk + 1) {
@@ -173,7 +175,6 @@ class EmulatedWalk final : public WalkExecution {
   }
 
   const Case work_;
-  const bool gathers_;
   const WalkLimits limits_;
   const Walk* walk_ = nullptr;
   const std::shared_ptr<EmulatedStream> stream_ = EmulatedStream::own();
@@ -193,14 +194,17 @@ class StreamedDevice final : public ClearingDevice {
   }
 };
 
-// Its messages come late, so that whoever does not wait for them reads something else.
+// Its messages come late, so that whoever does not wait for them reads something else. `lines`: they may have
+// several.
 class LateTransport final : public Transport {
  public:
-  explicit LateTransport(std::unique_ptr<Transport> other)
-      : Transport(other->rank(), other->size(), other->timeout_s()), other_(std::move(other)) {}
+  LateTransport(std::unique_ptr<Transport> other, bool lines)
+      : Transport(other->rank(), other->size(), other->timeout_s()),
+        other_(std::move(other)),
+        lines_(lines && other_->strides()) {}
   void settle() override { other_->settle(); }
   bool signals() const override { return other_->signals(); }
-  bool strides() const override { return other_->strides(); }
+  bool strides() const override { return lines_; }
   const std::uint32_t* ended() const override { return other_->ended(); }
   void barrier() override { other_->barrier(); }
   std::vector<std::string> gather(const std::string& mine) override { return other_->gather(mine); }
@@ -218,16 +222,15 @@ class LateTransport final : public Transport {
   }
 
   const std::unique_ptr<Transport> other_;
+  const bool lines_;
   bool late_ = false;
 };
 
 inline Implementation emulated_walk_kernel() {
   return {.name = "emulated_walk",
           .tile_rows = [](const Case&) { return std::int64_t{7}; },
-          .prepare_walk = [](const Case& work, const Variant& variant,
-                             const WalkLimits& limits) -> std::unique_ptr<WalkExecution> {
-            return std::make_unique<EmulatedWalk>(work, variant, limits);
-          }};
+          .prepare_walk = [](const Case& work, const Variant&, const WalkLimits& limits)
+              -> std::unique_ptr<WalkExecution> { return std::make_unique<EmulatedWalk>(work, limits); }};
 }
 
 }  // namespace hilbench
