@@ -15,17 +15,24 @@
 namespace hilbench {
 
 int nccl_blocks(const Ring& ring) {
-  // Of H100s, all of whose multiprocessors compute dense attention, and of NCCL 2.28 over their NVLink.
+  // Of H100s, all of whose multiprocessors compute dense attention, and of NCCL 2.28 that sends chunks of K
+  // and V from each of four to the next over NVLink.
   constexpr int kMultiprocessors = 132;
-  constexpr double kFlopsPerSecond = 5e12, kBytesPerSecond = 9e9;  // of a multiprocessor, of a block
+  constexpr double kFlopsPerSecond = 5e12;  // of a multiprocessor
+  struct Choice {
+    int blocks;  // NCCL has powers of 2
+    double bytes_per_second;
+  };
+  constexpr Choice kChoices[] = {{4, 19e9}, {8, 34e9}, {16, 65e9}, {32, 95e9}};
   if (!ring.persistent()) return 0;
   const auto chunks = static_cast<double>(shard_chunks(ring, true).count(ring.work().batch));
+  const auto ranks = static_cast<double>(ring.ranks());
   int best = 0;
   double least_s = 0;
-  for (const int blocks : {4, 8, 16, 32}) {  // NCCL has powers of 2
+  for (const auto& [blocks, bytes_per_second] : kChoices) {
     // Tiles of the first heads wait for the first chunk, and compute while others are on their way.
-    const double exchange_s = ring.sent_bytes() / (kBytesPerSecond * blocks);
-    const double compute_s = flops(ring.work()) / (kFlopsPerSecond * (kMultiprocessors - blocks));
+    const double exchange_s = ring.sent_bytes() / ranks / bytes_per_second;
+    const double compute_s = flops(ring.work()) / ranks / (kFlopsPerSecond * (kMultiprocessors - blocks));
     const double seconds = std::max(exchange_s, compute_s) + exchange_s / chunks;
     if (best != 0 && seconds >= least_s) break;
     best = blocks;

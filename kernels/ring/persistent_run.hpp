@@ -62,7 +62,7 @@ class PersistentRun {
   ShardChunks chunks_;
   std::vector<ChunkExchange> exchanges_;  // of this rank: those without its messages are left out
   RankBuffers buffers_;
-  std::byte* received_k_ = nullptr;  // as ReceivedShards says, of `longest shard` rows
+  std::byte* received_k_ = nullptr;  // as ReceivedShards says; room for the longest shard
   std::byte* received_v_ = nullptr;
   std::shared_ptr<std::uint32_t> arrived_;  // [buffers]
   std::shared_ptr<std::uint32_t> gave_up_;  // as in ReceivedShards

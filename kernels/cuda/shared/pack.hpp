@@ -18,9 +18,8 @@ struct PackTables {
 
 // to[b, i, h] = from[b, slots[class_of_head[h], i], h], bit for bit; from [batch, from_rows, heads,
 // head_bytes], to [batch, rows, heads, head_bytes] unless heads_first. head_bytes and both addresses are
-// multiples of
-// 16. Enqueues only. Throws std::invalid_argument if head_bytes is no such multiple, CudaError if
-// the launch is refused.
+// multiples of 16. Enqueues only. Throws std::invalid_argument if head_bytes is no such multiple, CudaError
+// if the launch is refused.
 void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
                const PackTables& tables, std::int64_t head_bytes, cudaStream_t stream);
 
