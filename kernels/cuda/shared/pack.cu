@@ -25,11 +25,12 @@ struct Params {
   unsigned groups;      // blocks of a batch entry
 };
 
-// Where the result has a word of its batch entry: word `column` of row `row`.
-__device__ __forceinline__ std::int64_t word_of(const Params& p, std::int64_t row, unsigned column) {
-  if (!p.tables.heads_first) return row * p.row_words + column;
+// Where the result has word `word` of a block, which begins with row `first` of the batch entry.
+__device__ __forceinline__ std::int64_t word_of(const Params& p, std::int64_t first, unsigned word) {
+  if (!p.tables.heads_first) return first * p.row_words + word;
+  const unsigned row = word / p.row_words, column = word - row * p.row_words;
   const unsigned head = column / p.head_words;
-  return (head * p.tables.rows + row) * p.head_words + (column - head * p.head_words);
+  return (head * p.tables.rows + first + row) * p.head_words + (column - head * p.head_words);
 }
 
 __global__ void __launch_bounds__(kThreads) pack(const Params p) {
@@ -42,7 +43,6 @@ __global__ void __launch_bounds__(kThreads) pack(const Params p) {
   for (unsigned begin = threadIdx.x; begin < words; begin += kBlockWords) {
     uint4 held[kInFlight];
     bool taken[kInFlight];
-    std::int64_t at[kInFlight];
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) {
       const unsigned word = begin + i * kThreads;
@@ -52,12 +52,11 @@ __global__ void __launch_bounds__(kThreads) pack(const Params p) {
       const std::int32_t heads = p.tables.class_of_head[column / p.head_words];
       const std::int32_t slot = p.tables.slots[heads * p.tables.rows + first + row];
       taken[i] = slot >= 0;
-      at[i] = word_of(p, first + row, column);
       if (taken[i]) held[i] = from[static_cast<std::int64_t>(slot) * p.row_words + column];
     }
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i)
-      if (taken[i]) to[at[i]] = held[i];
+      if (taken[i]) to[word_of(p, first, begin + i * kThreads)] = held[i];
   }
 }
 
