@@ -25,7 +25,8 @@ int nccl_blocks(const Ring& ring) {
   };
   constexpr Choice kChoices[] = {{4, 19e9}, {8, 34e9}, {16, 65e9}, {32, 95e9}};
   if (!ring.persistent()) return 0;
-  const auto chunks = static_cast<double>(shard_chunks(ring, true).count(ring.work().batch));
+  const auto chunks =
+      static_cast<double>(shard_chunks(ring, ChunkShape::whole_heads).count(ring.work().batch));
   const auto ranks = static_cast<double>(ring.ranks());
   int best = 0;
   double least_s = 0;
@@ -49,7 +50,7 @@ PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, Rin
       rank_(transport.rank()),
       steps_(ring.steps(rank_)),
       heads_first_(!transport.strides()),
-      chunks_(shard_chunks(ring, heads_first_, sizes)),
+      chunks_(shard_chunks(ring, heads_first_ ? ChunkShape::whole_heads : ChunkShape::lines, sizes)),
       buffers_(ring_, rank_, device) {
   if (kernel.prepare_walk == nullptr || !device.clears_and_rounds() || !transport.signals())
     throw std::logic_error("a persistent launch without its kernel, device or transport");

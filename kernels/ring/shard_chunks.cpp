@@ -11,15 +11,15 @@ std::int64_t divided_up(std::int64_t x, std::int64_t by) {
 
 }  // namespace
 
-ShardChunks shard_chunks(const Ring& ring, bool heads_first, const ChunkSizes& sizes) {
+ShardChunks shard_chunks(const Ring& ring, ChunkShape shape, const ChunkSizes& sizes) {
   const Case& work = ring.work();
   const std::int64_t rows = std::max<std::int64_t>(1, ring.longest_sent_rows());
   const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
   const bool dense =
       work.mask == Mask::full && std::all_of(work.pattern.begin(), work.pattern.end(),
                                              [](const Branch& branch) { return branch.dilation == 1; });
-  const std::int64_t least = heads_first
-                                 ? divided_up(sizes.least_bytes_of_heads_first, head_bytes * rows)
+  const std::int64_t least = shape == ChunkShape::whole_heads
+                                 ? divided_up(sizes.least_bytes_of_whole_heads, head_bytes * rows)
                                  : std::max(divided_up(sizes.least_line_bytes * (dense ? 1 : 2), head_bytes),
                                             divided_up(sizes.least_bytes, head_bytes * rows));
   const std::int64_t heads = std::min(least, work.kv_heads);

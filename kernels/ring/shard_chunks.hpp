@@ -16,13 +16,18 @@ struct ChunkSizes {
   // Of lines, the heads of a row, which engines copy faster if they are long. Twice as long unless attention
   // is dense and full: otherwise a rank computes less for each byte of a dense shard.
   std::int64_t least_line_bytes = 1 << 10;
-  std::int64_t least_bytes = 1 << 20;                 // of lines in all
-  std::int64_t least_bytes_of_heads_first = 4 << 20;  // of whole heads
+  std::int64_t least_bytes = 1 << 20;  // of lines in all
+  std::int64_t least_bytes_of_whole_heads = 4 << 20;
 };
 
-// The same for all shards of a ring, and on all ranks. `heads_first`: all rows of a head are neighbours where
-// a shard is read and where it arrives (see ReceivedShards), for transports without lines.
-ShardChunks shard_chunks(const Ring& ring, bool heads_first, const ChunkSizes& sizes = {});
+// How a chunk lies where a shard is read and where it arrives.
+enum class ChunkShape {
+  lines,        // the heads of a row are neighbours: a chunk has a line of each row
+  whole_heads,  // all rows of a head are neighbours: for transports without lines
+};
+
+// The same for all shards of a ring, and on all ranks.
+ShardChunks shard_chunks(const Ring& ring, ChunkShape shape, const ChunkSizes& sizes = {});
 
 // A chunk of a shard: `rows` rows, which may be none, of heads [first_head, end_head) of a batch entry.
 struct ShardChunk {

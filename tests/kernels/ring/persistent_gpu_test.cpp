@@ -97,7 +97,7 @@ class LoneLaunch {
     const auto row = static_cast<std::size_t>(work().kv_heads * work().head_dim * 2);
     for (std::shared_ptr<void>* received : {&k_, &v_})
       *received = device_->allocate(static_cast<std::size_t>(walk_.received_rows) * row);
-    walk_.chunks = shard_chunks(ring_, false);
+    walk_.chunks = shard_chunks(ring_, ChunkShape::lines);
     execution_->load(walk_);
   }
 

@@ -13,7 +13,7 @@ namespace hilbench {
 namespace {
 
 constexpr ChunkSizes kSmallChunks = {
-    .least_line_bytes = 1, .least_bytes = 1, .least_bytes_of_heads_first = 1};
+    .least_line_bytes = 1, .least_bytes = 1, .least_bytes_of_whole_heads = 1};
 constexpr double kLongestWait_s = 60;  // for keys that arrive late
 
 using Ends = std::vector<std::shared_ptr<Transport>>;

@@ -50,7 +50,7 @@ inline std::vector<const Implementation*> kernels_for(Case work) {
 
 // Small enough for several chunks in a shard of a test.
 inline constexpr ChunkSizes kSmallChunks = {
-    .least_line_bytes = 1, .least_bytes = 1, .least_bytes_of_heads_first = 1};
+    .least_line_bytes = 1, .least_bytes = 1, .least_bytes_of_whole_heads = 1};
 
 // `cases` random cases of every mask and dtype, with every kernel that has such a launch.
 inline void compare_with_oracle(RankResources& resources, RingAlgorithm algorithm, Sharding sharding,

@@ -28,23 +28,29 @@ Ring ring_of_four(RingAlgorithm algorithm = RingAlgorithm::ring, Mask mask = Mas
 
 // 4096 rows of 4 heads of 256 bytes: lines of 1 KiB, and 4 MiB of K. Lines are longer beside less work.
 TEST(ShardChunks, OfLinesAreLongEnough) {
-  const ShardChunks chunks = shard_chunks(ring_of_four(), false);
+  const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::lines);
   EXPECT_EQ(chunks.heads, 4);
   EXPECT_EQ(chunks.head_chunks, 4);
   EXPECT_EQ(chunks.count(2), 8);
-  EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), false).heads, 8);
+  EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), ChunkShape::lines).heads, 8);
   Case dilated = ring_of_four().work();
   dilated.pattern.front().dilation = 2;
-  EXPECT_EQ(shard_chunks(Ring(dilated, ring_of_four().variant()), false).heads, 8);
-  EXPECT_EQ(shard_chunks(ring_of_four(), false, {.least_line_bytes = 1, .least_bytes = 3 << 20}).heads, 3);
+  EXPECT_EQ(shard_chunks(Ring(dilated, ring_of_four().variant()), ChunkShape::lines).heads, 8);
+  EXPECT_EQ(
+      shard_chunks(ring_of_four(), ChunkShape::lines, {.least_line_bytes = 1, .least_bytes = 3 << 20}).heads,
+      3);
 }
 
 // 1 MiB of K a head, whatever there is to compute.
 TEST(ShardChunks, OfWholeHeadsAreLongEnough) {
-  EXPECT_EQ(shard_chunks(ring_of_four(), true).heads, 4);
-  EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), true).heads, 4);
-  EXPECT_EQ(shard_chunks(ring_of_four(), true, {.least_bytes_of_heads_first = 7 << 20}).heads, 7);
-  EXPECT_EQ(shard_chunks(ring_of_four(), true, {.least_bytes_of_heads_first = 1 << 30}).heads, 16);
+  EXPECT_EQ(shard_chunks(ring_of_four(), ChunkShape::whole_heads).heads, 4);
+  EXPECT_EQ(shard_chunks(ring_of_four(RingAlgorithm::ring, Mask::causal), ChunkShape::whole_heads).heads, 4);
+  EXPECT_EQ(
+      shard_chunks(ring_of_four(), ChunkShape::whole_heads, {.least_bytes_of_whole_heads = 7 << 20}).heads,
+      7);
+  EXPECT_EQ(
+      shard_chunks(ring_of_four(), ChunkShape::whole_heads, {.least_bytes_of_whole_heads = 1 << 30}).heads,
+      16);
 }
 
 // Every head of every batch entry is in one chunk, with all rows of the shard.
@@ -56,8 +62,9 @@ TEST(ShardChunks, CoverEachShardOnce) {
         random, 3, one_of(random, {RingAlgorithm::ring, RingAlgorithm::ring_packed}), Sharding::zigzag);
     variant.ring_launch = RingLaunch::persistent;
     const Ring ring(work, variant);
-    const ShardChunks chunks = shard_chunks(ring, one_of(random, {false, true}),
-                                            {1, between(random, 1, 5000), between(random, 1, 5000)});
+    const ShardChunks chunks =
+        shard_chunks(ring, one_of(random, {ChunkShape::lines, ChunkShape::whole_heads}),
+                     {1, between(random, 1, 5000), between(random, 1, 5000)});
     for (std::int64_t source = 0; source < 3; ++source) {
       std::vector<int> times(static_cast<std::size_t>(work.batch * work.kv_heads), 0);
       for (std::int64_t number = 0; number < chunks.count(work.batch); ++number) {
@@ -78,7 +85,7 @@ TEST(ShardChunks, CoverEachShardOnce) {
 // Chunk 0 of all shards, then chunk 1; what is passed on follows a round later.
 TEST(ChunkExchanges, BringHeadsOfAllShardsInTurn) {
   using After = Transport::After;
-  const ShardChunks chunks = shard_chunks(ring_of_four(), false);
+  const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::lines);
   const auto direct = chunk_exchanges(ring_of_four(RingAlgorithm::allgather), chunks);
   const auto passing = chunk_exchanges(ring_of_four(RingAlgorithm::ring), chunks);
   for (const auto* exchanges : {&direct, &passing}) {
