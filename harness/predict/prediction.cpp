@@ -64,30 +64,32 @@ RingPrediction predict(const RingFit& fit, const RingQuestion& question) {
 }
 
 std::vector<RingCheck> check(const RingFit& fit) {
-  struct Held {
-    std::vector<double> errors;
-    std::size_t inside = 0;
-    double worst = -1;
-    std::string name;
-  };
-  std::map<std::int64_t, Held> by_ranks;
+  std::map<std::int64_t, RingCheck> by_ranks;
+  std::map<std::int64_t, std::vector<double>> errors;
   std::int64_t most_fitted = 0;
   for (const RingSample& sample : fit.samples())
     if (fit.fitted(sample)) most_fitted = std::max(most_fitted, sample.record->work.ring_size);
   for (const RingSample& sample : fit.samples()) {
-    if (fit.fitted(sample) || sample.record->work.ring_size <= most_fitted) continue;
-    const Estimate predicted = fit.time(sample.shape, one_rank_id(sample.record->variant));
-    const double error = predicted.value / sample.ns - 1;
-    Held& held = by_ranks[sample.record->work.ring_size];
-    held.errors.push_back(error);
+    const Record& record = *sample.record;
+    const std::int64_t ranks = record.work.ring_size;
+    if (fit.fitted(sample) || ranks <= most_fitted) continue;
+    const Estimate predicted = fit.time(sample.shape, one_rank_id(record.variant));
+    RingCheck& held = by_ranks[ranks];
+    held.ranks = ranks;
     held.inside += sample.ns >= predicted.ci.low && sample.ns <= predicted.ci.high;
-    if (std::abs(error) <= held.worst) continue;
-    held.worst = std::abs(error);
-    held.name = fmt::format("{}/{}", sample.record->case_id, sample.record->variant_id);
+    const double error = std::abs(predicted.value / sample.ns - 1);
+    errors[ranks].push_back(error);
+    if (error < held.errors.worst) continue;
+    held.errors.worst = error;
+    held.worst = fmt::format("{}/{}", record.case_id, record.variant_id);
+    held.worst_measured_ns = {sample.ns, record.time->ci_ns};
+    held.worst_predicted_ns = predicted;
   }
   std::vector<RingCheck> checks;
-  for (const auto& [ranks, held] : by_ranks)
-    checks.push_back({ranks, errors_of(held.errors), held.inside, held.name});
+  for (auto& [ranks, held] : by_ranks) {
+    held.errors = errors_of(errors[ranks]);
+    checks.push_back(std::move(held));
+  }
   return checks;
 }
 

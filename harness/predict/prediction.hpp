@@ -39,7 +39,8 @@ struct RingCheck {
   std::int64_t ranks = 0;
   Errors errors;
   std::size_t inside = 0;  // how many of errors.count lie inside the predicted interval
-  std::string worst;       // case and variant with the largest error
+  std::string worst;       // case and variant with the largest error ...
+  Estimate worst_measured_ns, worst_predicted_ns;  // ... and its two times
 };
 std::vector<RingCheck> check(const RingFit& fit);
 

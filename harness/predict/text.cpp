@@ -55,13 +55,16 @@ Table check_table(const std::vector<RingCheck>& checks) {
                           {"median", "median error", Align::right},
                           {"worst", "worst error", Align::right},
                           {"inside", "inside the interval", Align::right},
-                          {"worst_record", "worst"}},
+                          {"worst_record", "worst"},
+                          {"worst_measured", "measured there [95 %]", Align::right},
+                          {"worst_predicted", "predicted there [95 %]", Align::right}},
               .rows = {}};
   for (const RingCheck& check : checks)
     table.rows.push_back({cell(std::to_string(check.ranks)), cell(std::to_string(check.errors.count)),
                           cell(percent_text(check.errors.median)), cell(percent_text(check.errors.worst)),
-                          cell(fmt::format("{} of {}", check.inside, check.errors.count)),
-                          cell(check.worst)});
+                          cell(fmt::format("{} of {}", check.inside, check.errors.count)), cell(check.worst),
+                          cell(time_text(check.worst_measured_ns.value, check.worst_measured_ns.ci)),
+                          cell(time_text(check.worst_predicted_ns.value, check.worst_predicted_ns.ci))});
   return table;
 }
 
@@ -225,7 +228,9 @@ nlohmann::json json_of(const RingFit& fit) {
     made["checks"].push_back({{"ranks", one.ranks},
                               {"errors", json_of(one.errors)},
                               {"inside", one.inside},
-                              {"worst", one.worst}});
+                              {"worst", one.worst},
+                              {"worst_measured_ns", json_of(one.worst_measured_ns)},
+                              {"worst_predicted_ns", json_of(one.worst_predicted_ns)}});
   return made;
 }
 

@@ -42,7 +42,7 @@ std::vector<Finding> check_results(const ReportInput& input, const PrivateNames&
   Findings findings;
   for (const auto rule :
        {check_schema, check_failed, check_verification, check_twins, check_controls, check_processes,
-        check_injected, check_build, check_machine, check_quiet, check_noise})
+        check_rounds, check_injected, check_build, check_machine, check_quiet, check_noise})
     rule(input.records, findings);
   check_private(input, names, findings);
   return findings;

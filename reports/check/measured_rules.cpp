@@ -45,7 +45,6 @@ std::string most_frequent(const Chosen& some) {
   return fmt::format("{}, most often: {}", plural(some.size(), "record", "records"), most->first);
 }
 
-// A kernel variant whose order is judged against the reference.
 // Whether K and V are stored in the variant's order. boxes_wgmma leaves them where they are: then there is
 // nothing that a random order could control, and no price of a permutation. Rows of a global order are made
 // where they belong, which has no price either.
@@ -53,6 +52,7 @@ bool moves_rows(const Record& record) {
   return record.permute_ns || record.variant.order_span == OrderSpan::global;
 }
 
+// A kernel variant whose order is judged against the reference.
 bool is_judged_order(const Record& record) {
   return is_ok(record) && !record.twin && record.speedup && record.kind == ImplementationKind::kernel &&
          moves_rows(record) && record.variant.order != "linear" && record.variant.order != "random";
@@ -181,6 +181,20 @@ void check_processes(const std::vector<Record>& records, Findings& findings) {
   add_not_ok(findings,
              fmt::format("processes: too few in {}, which has {}; `run` again with --processes {}",
                          some_of(few, records.size()), processes_of(first), processes_needed(first)));
+}
+
+// A steady sample is seconds of executions: one of them is no single round.
+void check_rounds(const std::vector<Record>& records, Findings& findings) {
+  const Chosen single = chosen(records, [](const Record& record) {
+    if (!is_ok(record) || !record.time || record.steady_s > 0) return false;
+    const std::vector<std::int64_t>& rounds = record.time->process_rounds;
+    return std::find(rounds.begin(), rounds.end(), 1) != rounds.end();
+  });
+  if (single.empty()) return add_ok(findings, "rounds: 2 or more in each process");
+  add_note(findings,
+           fmt::format("rounds: a process has only one in {}, so one disturbed execution spoils its "
+                       "time; `run` again with a larger --budget, which the processes share",
+                       some_of(single, records.size())));
 }
 
 void check_injected(const std::vector<Record>& records, Findings& findings) {

@@ -14,6 +14,7 @@ void check_verification(const std::vector<Record>& records, Findings& findings);
 void check_twins(const std::vector<Record>& records, Findings& findings);
 void check_controls(const std::vector<Record>& records, Findings& findings);
 void check_processes(const std::vector<Record>& records, Findings& findings);
+void check_rounds(const std::vector<Record>& records, Findings& findings);
 void check_injected(const std::vector<Record>& records, Findings& findings);
 void check_noise(const std::vector<Record>& records, Findings& findings);
 // Where they were measured, and what is sent of it.

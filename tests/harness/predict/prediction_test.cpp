@@ -27,6 +27,8 @@ TEST(Predict, LargerRingsAreHeldAgainstTheirRecords) {
   EXPECT_LT(checks[0].errors.median, 0.03);
   EXPECT_LT(checks[0].errors.worst, 0.15) << checks[0].worst;
   EXPECT_GE(checks[0].inside, 42u);
+  EXPECT_NEAR(std::abs(checks[0].worst_predicted_ns.value / checks[0].worst_measured_ns.value - 1),
+              checks[0].errors.worst, 1e-12);
   std::vector<Record> slower = records;
   for (Record& record : slower)
     if (record.work.ring_size == 4) record.time->median_ns *= 1.5;

@@ -84,7 +84,7 @@ void expect_only(const ReportInput& input, const std::string& start, const std::
 
 TEST(Check, GoodResultsMayBePublished) {
   EXPECT_TRUE(may_be_published(check_results(results(), kNames))) << text_of(results());
-  EXPECT_EQ(texts(results(), FindingKind::ok).size(), 12u) << "every rule";
+  EXPECT_EQ(texts(results(), FindingKind::ok).size(), 13u) << "every rule";
   const std::string text = text_of(results());
   EXPECT_TRUE(text.starts_with("ok      schema: 8 records of schema 2\n")) << text;
   EXPECT_TRUE(text.ends_with("\nresults/good may be published\n")) << text;
@@ -181,6 +181,18 @@ TEST(Check, FewProcessesAreNotEnough) {
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
   input.records[1].time->process_rounds = {2, 2, 2, 2, 0};
   expect_only(input, "processes: ", "which has 4; `run` again with --processes 5");
+}
+
+TEST(Check, NotesProcessesOfOneRound) {
+  ReportInput input = results();
+  input.records[1].time->process_rounds.back() = 1;
+  const std::vector<std::string> notes = texts(input, FindingKind::note);
+  ASSERT_EQ(notes.size(), 1u) << text_of(input);
+  EXPECT_TRUE(notes.front().starts_with("rounds: a process has only one in 1 of 8 records, the first case0 "))
+      << notes.front();
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  input.records[1].steady_s = 2;
+  EXPECT_TRUE(texts(input, FindingKind::note).empty()) << text_of(input);
 }
 
 TEST(Check, NothingWasInjected) {
