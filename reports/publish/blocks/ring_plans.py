@@ -1,9 +1,11 @@
 """Blocks about what was predicted and planned of rings, held against what was measured."""
 
+import json
 import statistics
 
-from cells import grouped, markdown, plural, span, work, wrapped
-from published import value_of
+import render
+from cells import grouped, markdown, number, plural, span, work, wrapped
+from published import chosen, value_of
 
 
 def block_predicted(folder, sweep):
@@ -19,7 +21,8 @@ def block_predicted(folder, sweep):
     said = wrapped(f"Of {plural(len(held), 'ring')} of {ranks} ranks, predicted from those of up to {fitted}, {inside} "
                    f"{'lies' if inside == 1 else 'lie'} inside the interval of the prediction.",
                    f"The error is {percent(statistics.median(map(error_of, held)))} in the median and "
-                   f"{percent(error_of(worst))} at worst (`{worst['variant']}`, {work(worst['case'])}).")
+                   f"{percent(error_of(worst))} at worst: `{worst['variant']}`, {work(worst['case'])}, predicted "
+                   f"{interval_ms(worst, 'predicted_ns')}, measured {interval_ms(worst, 'time_ns')}.")
     groups = grouped(held, lambda row: row["ring_algorithm"])
     rows = [[name, len(group), percent(statistics.median(map(error_of, group))),
              percent(max(map(error_of, group))), f"{sum(map(is_inside, group))} of {len(group)}",
@@ -27,6 +30,31 @@ def block_predicted(folder, sweep):
             for name, group in groups.items()]
     heads = ["algorithm", "rings", "median error", "worst error", "inside the interval", "predicted / measured"]
     return f"{said}\n\n{markdown(heads, rows)}"
+
+
+def interval_ms(row, column):
+    """"1.712 ms [1.486, 1.971]"; without the interval if there is none."""
+    middle, low, high = (f"{float(row[column + end]) / 1e6:.4g}" if row[column + end] else ""
+                         for end in ("", "_low", "_high"))
+    return f"{middle} ms [{low}, {high}]" if low and high else f"{middle} ms"
+
+
+def block_expected(folder, sweep, fitted, ranks, variants=None):
+    """Rings of `ranks`, which were not measured, from all records of rings of `fitted` (1,2,4)."""
+    made = json.loads(render.hilbench("predict", folder.path / sweep, "--fit-ranks", fitted, "--ring", ranks,
+                                      "--format", "json"))
+    rings = chosen(made["predictions"], variants) if variants else made["predictions"]
+    rows = [[work(one["case"]), one["variant"], one["ring_algorithm"], one["ring_size"], time_ms(one["time_ns"]),
+             f"{one['compute_ns'] / 1e6:.4g}", f"{one['exchange_ns'] / 1e6:.4g}" if one["comm_bytes"] else "",
+             number(one["speedup"], 3), number(one["efficiency"], 3)] for one in rings]
+    heads = ["case (segment/dilation)", "variant", "algorithm", "ranks", "ms [95 %]", "computation alone, ms",
+             "exchange alone, ms", "speedup over one rank", "efficiency"]
+    return markdown(heads, rows)
+
+
+def time_ms(estimate):
+    low, high = (f"{end / 1e6:.4g}" for end in estimate["ci"])
+    return f"{estimate['value'] / 1e6:.4g} [{low}, {high}]"
 
 
 def error_of(row):

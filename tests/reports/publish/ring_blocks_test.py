@@ -1,5 +1,6 @@
 """What pages say of rings: speedups, links, launches, predictions, memory."""
 
+import json
 import pathlib
 import sys
 import unittest
@@ -104,12 +105,31 @@ class Planned(unittest.TestCase):
         rows = [row(2, "dilated/linear", 9e6, predicted_fitted="true", **near),
                 row(2, "dilated/linear/ulysses", 9e6, predicted_fitted="false", **near),
                 row(4, "dilated/linear", 1e6, predicted_fitted="false", **near),
-                row(4, "dilated/linear/ulysses", 2e6, predicted_fitted="false", **near)]
+                row(4, "dilated/linear/ulysses", 2e6, predicted_fitted="false", time_ns_low="1.9e6",
+                    time_ns_high="2.1e6", **near)]
         said = ring_plans.block_predicted(Tables([], rings=rows), "peer").replace("\n", " ")
         self.assertIn("Of 2 rings of 4 ranks, predicted from those of up to 2, 1 lies inside", said)
-        self.assertIn("27.5 % in the median and 45.0 % at worst (`dilated/linear/ulysses`,", said)
+        self.assertIn("27.5 % in the median and 45.0 % at worst: `dilated/linear/ulysses`,", said)
+        self.assertIn("predicted 1.1 ms [0.9, 1.2], measured 2 ms [1.9, 2.1].", said)
         self.assertIn("| ring | 1 | 10.0 % | 10.0 % | 1 of 1 | 1.100 |", said)
         self.assertIn("No ring was measured", ring_plans.block_predicted(Tables([], rings=rows[:2]), "peer"))
+
+    def test_an_interval_that_is_not_known_is_not_shown(self):
+        self.assertEqual(ring_plans.interval_ms(row(4, "dilated/linear", 2e6, time_ns_low="", time_ns_high=""),
+                                                "time_ns"), "2 ms")
+
+    def test_rings_that_nobody_measured_are_what_the_program_expects(self):
+        one = {"case": CASE.format(8), "variant": "dilated/linear", "ring_algorithm": "ring", "ring_size": 8,
+               "time_ns": {"value": 2e6, "ci": [1e6, 4e6]}, "compute_ns": 1.5e6, "exchange_ns": 5e5, "speedup": 6.4,
+               "efficiency": 0.8, "comm_bytes": 1e6}
+        said = json.dumps({"predictions": [one, {**one, "variant": "dilated/linear/ulysses"}]})
+        folder = unittest.mock.Mock(path=pathlib.Path("folder"))
+        with unittest.mock.patch.object(ring_plans.render, "hilbench", return_value=said) as asked:
+            table = ring_plans.block_expected(folder, "peer", "1,2,4", "8", "linear$")
+        self.assertEqual(asked.call_args.args[1:], (pathlib.Path("folder/peer"), "--fit-ranks", "1,2,4", "--ring", "8",
+                                                    "--format", "json"))
+        self.assertIn("| dilated/linear | ring | 8 | 2 [1, 4] | 1.5 | 0.5 | 6.40 | 0.8 |", table)
+        self.assertNotIn("ulysses", table)
 
     def test_memory_is_held_against_the_plan(self):
         fell = [record(4, name, {"ring_device_memory": {"value": mib << 20}})
