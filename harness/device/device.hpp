@@ -1,6 +1,7 @@
 // The device that a case runs on: its memory, copies, clock and caches. One implementation for each kind.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,8 @@ class Device {
   // system would put it: up to 64 KiB, a multiple of 1 KiB, and a number of whole pages. So chance alignments
   // of two buffers, and the places of their pages, differ from process to process.
   Buffer allocate(std::size_t bytes);
+  // Bytes before the buffers that are allocated now: the offsets above.
+  std::size_t gap_bytes() const { return *gap_bytes_; }
   // Host memory, not set, from and to which copies are the fastest.
   virtual Buffer allocate_host(std::size_t bytes);
   // Seed of these offsets; 0: none.
@@ -97,6 +100,7 @@ class Device {
 
   std::uint64_t offset_seed_ = 0;
   std::uint64_t buffers_ = 0;  // allocated so far
+  std::shared_ptr<std::atomic<std::size_t>> gap_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 // Its buffers are on `pages` (kernels/machine/host_memory.hpp).

@@ -146,7 +146,9 @@ Buffer Device::allocate(std::size_t bytes) {
   Buffer whole = allocate_aligned(bytes + offset);
   Buffer before{.memory = whole.memory, .bytes = offset};
   fill(before, std::byte{0});  // a page of a processor is placed when it is touched
-  return {.memory = std::shared_ptr<void>(whole.memory, static_cast<std::byte*>(whole.data()) + offset),
+  *gap_bytes_ += offset;
+  const auto freed = [memory = whole.memory, gaps = gap_bytes_, offset](void*) { *gaps -= offset; };
+  return {.memory = std::shared_ptr<void>(static_cast<std::byte*>(whole.data()) + offset, freed),
           .bytes = bytes};
 }
 

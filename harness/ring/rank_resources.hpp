@@ -46,7 +46,8 @@ class RankResources {
   int ranks() const { return static_cast<int>(ranks_.size()); }
   virtual int devices() const = 0;              // number of devices that the ranks use
   virtual nlohmann::json describe() const = 0;  // for the record
-  // The most memory in bytes that a device lost since this object was made; 0 if unknown.
+  // The most memory in bytes that a device lost since this object was made, without Device::gap_bytes();
+  // 0 if unknown.
   virtual double device_bytes() { return 0; }
 
  protected:

@@ -45,13 +45,23 @@ std::size_t free_bytes(int ordinal) {
 
 // A GPU with one or several ranks.
 struct RingGpu {
-  explicit RingGpu(Device& on) : ordinal(ordinal_of(on)), free_bytes_before(free_bytes(ordinal)) {
+  explicit RingGpu(Device& on)
+      : device(on),
+        ordinal(ordinal_of(on)),
+        free_bytes_before(free_bytes(ordinal)),
+        gap_bytes_before(on.gap_bytes()) {
     int khz = 0;
     HILBENCH_CUDA(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal));
     clock_ghz = std::max(1.0, khz * 1e-6);
   }
+  // By how much free memory fell, without the gaps that buffers are moved by.
+  double taken_bytes() const {
+    const double fell = static_cast<double>(free_bytes_before) - static_cast<double>(free_bytes(ordinal));
+    return fell - (static_cast<double>(device.gap_bytes()) - static_cast<double>(gap_bytes_before));
+  }
+  Device& device;
   int ordinal;
-  std::size_t free_bytes_before;
+  std::size_t free_bytes_before, gap_bytes_before;
   double clock_ghz = 1;
   std::mutex use;
 };
@@ -161,9 +171,7 @@ class CudaRankResources final : public RankResources {
 
   double device_bytes() override {
     double most = 0;
-    for (const auto& gpu : gpus_)
-      most = std::max(
-          most, static_cast<double>(gpu->free_bytes_before) - static_cast<double>(free_bytes(gpu->ordinal)));
+    for (const auto& gpu : gpus_) most = std::max(most, gpu->taken_bytes());
     return most;
   }
 

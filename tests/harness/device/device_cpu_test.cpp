@@ -34,6 +34,23 @@ TEST(CpuDevice, BuffersStartAtOffsetsThatTheSeedDecides) {
   }
 }
 
+TEST(CpuDevice, GapsAreThoseBeforeLivingBuffers) {
+  const auto device = open_cpu_device(1, PageSize::of_2m);
+  Buffer unmoved = device->allocate(std::size_t{4} << 20);
+  EXPECT_EQ(device->gap_bytes(), 0u);
+  device->set_offset_seed(5);
+  const auto place = [](const Buffer& buffer) {
+    return reinterpret_cast<std::uintptr_t>(buffer.data()) % (std::size_t{2} << 20);
+  };
+  Buffer one = device->allocate(std::size_t{4} << 20), other = device->allocate(std::size_t{4} << 20);
+  EXPECT_GT(place(one) + place(other), 0u);
+  EXPECT_EQ(device->gap_bytes(), place(one) + place(other));
+  const Buffer shared = other;
+  one = {};
+  other = {};
+  EXPECT_EQ(device->gap_bytes(), place(shared));
+}
+
 // Inside of the first page of 2 MiB, all of which is touched.
 TEST(CpuDevice, BuffersOfChosenPagesStartAtTheSameOffsets) {
   const auto places = [](PageSize pages) {
