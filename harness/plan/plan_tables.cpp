@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "harness/plan/expected_time.hpp"
 #include "kernels/base/share.hpp"
@@ -15,6 +16,11 @@ namespace {
 
 std::string number(const std::optional<double>& value, double unit) {
   return value ? fmt::format("{:.4g}", *value / unit) : "-";
+}
+
+// A skipped variant is not planned to its end.
+std::optional<double> memory_of(const PlannedVariant& planned) {
+  return planned.memory_bytes > 0 ? std::optional(planned.memory_bytes) : std::nullopt;
 }
 
 std::string pairs_line(const Pairs& pairs) {
@@ -60,13 +66,16 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
                  "GFLOP", "min MiB", "MiB", "sent MiB", "between", "est. s", "skip");
   for (const Comparison& comparison : plan.comparisons) {
     fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
+    std::string last_skip;  // of one case's rows with the same reason, the first says it
     for (const PlannedVariant& planned : comparison.variants) {
       if (planned.twin) continue;
+      const std::string skip = planned.skip.value_or("");
+      const bool repeated = std::exchange(last_skip, skip) == skip && !skip.empty();
       fmt::format_to(out, "  {:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id, width,
                      number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
-                     number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
+                     number(memory_of(planned), 0x1p20), number(planned.comm_bytes, 0x1p20),
                      number(planned.comm_bytes_between, 0x1p20), number(planned.seconds, 1),
-                     planned.skip.value_or(""));
+                     repeated ? "as above" : skip);
       if (planned.pairs) fmt::format_to(out, "    {}\n", pairs_line(*planned.pairs));
       ++(planned.skip ? skipped : measured);
       if (!planned.skip) seconds += planned.seconds.value_or(0);

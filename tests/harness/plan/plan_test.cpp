@@ -336,5 +336,18 @@ TEST(Plan, PrintsEveryVariantWithItsReasonAndTheTotals) {
   EXPECT_NE(table.find("2 cases; 5 variants to measure, 3 skipped"), std::string::npos) << table;
 }
 
+TEST(Plan, PrintsTheReasonOfACaseOnceAndNoMemoryOfWhatIsSkipped) {
+  Plan plan = plan_of("cases:\n  - {sequence_length: 4096, segments: [2048]}\n" + std::string(kVariants));
+  std::vector<PlannedVariant>& variants = plan.comparisons.front().variants;
+  for (PlannedVariant& planned : variants) planned.skip = "no device", planned.memory_bytes = 0;
+  const std::string table = plan_table(plan);
+  EXPECT_EQ(table.find("no device"), table.rfind("no device")) << table;
+  EXPECT_NE(table.find("as above"), std::string::npos) << table;
+  EXPECT_NE(table.find("32.12         -"), std::string::npos) << "min MiB, MiB: " << table;
+  variants[1].skip = "another";
+  const std::string mixed = plan_table(plan);
+  EXPECT_LT(mixed.find("another"), mixed.rfind("no device")) << "said again after another: " << mixed;
+}
+
 }  // namespace
 }  // namespace hilbench
