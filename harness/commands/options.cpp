@@ -34,13 +34,17 @@ CLI::Validator up_to_a_million() {
       "");
 }
 
-// CLI11 reads 010 as 8 and 0x10 as 16; nothing else in this program does, so both are refused.
+// CLI11 reads 010 as 8 and 0x10 as 16; nothing else in this program does, so both are refused. It says of 3.5
+// only that it could not convert it.
 CLI::Validator decimal() {
   return CLI::Validator(
       [](std::string& text) {
         if (text.empty()) return std::string("must not be empty");
-        const std::size_t first = text.find_first_of("0123456789");
-        const bool other = first != text.npos && first + 1 < text.size() && text[first] == '0';
+        const std::string_view digits =
+            std::string_view(text).substr(text.find_first_not_of("+-") == 1 ? 1 : 0);
+        if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos)
+          return fmt::format("'{}' is not a whole number", one_line(text, 80));
+        const bool other = digits.size() > 1 && digits.front() == '0';
         return other ? fmt::format("'{}' is not a decimal number", one_line(text, 80)) : std::string();
       },
       "");

@@ -30,7 +30,16 @@ DeviceChoice parse_device(const std::string& device) {
       {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
 }
 
-// A file, otherwise a sweep of this program; a folder of that name is in nobody's way.
+std::int64_t checked_processes(std::int64_t processes) {
+  if (processes < 1 || processes > kMaxProcesses)
+    throw UsageError({.what = fmt::format("{} processes", processes),
+                      .where = "--processes",
+                      .remedy = fmt::format("1 to {}", kMaxProcesses)});
+  return processes;
+}
+
+}  // namespace
+
 Sweep load_or_find(const std::filesystem::path& file, const SweepOverrides& overrides) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
@@ -51,16 +60,6 @@ Sweep load_or_find(const std::filesystem::path& file, const SweepOverrides& over
                     .remedy = near.empty() ? "`hilbench init` writes a first sweep"
                                            : fmt::format("did you mean '{}'?", near)});
 }
-
-std::int64_t checked_processes(std::int64_t processes) {
-  if (processes < 1 || processes > kMaxProcesses)
-    throw UsageError({.what = fmt::format("{} processes", processes),
-                      .where = "--processes",
-                      .remedy = fmt::format("1 to {}", kMaxProcesses)});
-  return processes;
-}
-
-}  // namespace
 
 void add_sweep_options(Options& options, SweepArguments& arguments, Budget budget) {
   options.optional_argument("SWEEP", arguments.file,

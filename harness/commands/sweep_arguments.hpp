@@ -30,6 +30,9 @@ struct SweepArguments {
 enum class Budget { of_comparison, of_command };
 void add_sweep_options(Options& options, SweepArguments& arguments, Budget budget = Budget::of_comparison);
 
+// The sweep of a file, otherwise the one of this program with that name; a folder of that name is in nobody's
+// way. Throws UsageError.
+Sweep load_or_find(const std::filesystem::path& file, const SweepOverrides& overrides);
 // The sweep with the changes of the command line.
 Sweep sweep_of(const SweepArguments& arguments);
 // The number of the GPU, if --device names one.

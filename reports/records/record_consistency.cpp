@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
@@ -14,6 +16,9 @@ namespace {
 // Medians are computed from the very samples that are stored. What differs is rounding, also by programs that
 // print fewer digits.
 constexpr double kRounding = 1e-6;
+// No execution takes less than a picosecond, or more than thirty years.
+constexpr double kShortest_ns = 1e-3, kLongest_ns = 1e18;
+constexpr std::int64_t kMostMultiprocessors = 1 << 16;
 
 [[noreturn]] void refuse(const Record& record, const std::string& why) {
   throw UsageError({.what = "a record contradicts itself",
@@ -25,7 +30,7 @@ void check_time(const Record& record) {
   const Timing& time = *record.time;
   if (time.samples_ns.empty()) refuse(record, "it has a time and no samples");
   for (const double sample : time.samples_ns)
-    if (!(sample > 0) || std::isinf(sample))  // null is NaN here
+    if (!(sample >= kShortest_ns && sample <= kLongest_ns))  // null is NaN here
       refuse(record, fmt::format("a sample is {}, no duration",
                                  std::isnan(sample) ? "null" : fmt::to_string(sample)));
   const double found = time_median({time.samples_ns, time.process_rounds});
@@ -51,6 +56,23 @@ void check_energy(const Record& record) {
     refuse(record, fmt::format("its median is {} J, that of its samples {} J", energy.median_j, found));
 }
 
+// What is read from an environment by other means than its text.
+void check_environment(const Record& record) {
+  const nlohmann::json& environment = record.environment;
+  if (environment.is_null()) return;
+  if (!environment.is_object()) refuse(record, "its environment is no object");
+  if (const auto processes = environment.find("processes"); processes != environment.end()) {
+    const bool listed = processes->is_array() && std::all_of(processes->begin(), processes->end(),
+                                                             [](const auto& one) { return one.is_object(); });
+    if (!listed) refuse(record, "'processes' of its environment is no list of objects");
+  }
+  const auto device = environment.find("device");
+  if (device == environment.end() || !device->is_object() || !device->contains("multiprocessors")) return;
+  const nlohmann::json& count = device->at("multiprocessors");
+  if (!count.is_number_integer() || count < 1 || count > kMostMultiprocessors)
+    refuse(record, fmt::format("'multiprocessors' of its device is {}", one_line(count.dump(), 40)));
+}
+
 // What has been computed and found right.
 void check_verification(const Record& record) {
   // Only what has an output has minimum bytes.
@@ -71,6 +93,7 @@ void check_verification(const Record& record) {
 void expect_consistent(const Record& record) {
   if (record.twin != record.variant_id.ends_with(kTwinSuffix))
     refuse(record, fmt::format("its `twin` is {}, and its name says otherwise", record.twin));
+  check_environment(record);
   if (record.time) check_time(record);
   if (record.energy) check_energy(record);
   if (record.status == Status::skipped && (record.time || record.verify))

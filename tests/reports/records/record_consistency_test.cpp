@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "kernels/base/error.hpp"
 
@@ -49,6 +50,25 @@ TEST(Consistency, AcceptsWhatAgrees) {
   EXPECT_EQ(refusal([](Record& record) { record.time->median_ns *= 1 + 1e-7; }), "nothing refused");
   EXPECT_EQ(refusal([](Record& record) { record.status = Status::invalid; }), "nothing refused")
       << "what is faster than the peak keeps its time";
+}
+
+TEST(Consistency, OfTimesThatAreTooLargeToCompare) {
+  EXPECT_REFUSED(record.time->samples_ns.assign(4, 1e308), "a sample is 1e+308, no duration");
+  EXPECT_REFUSED(record.time->samples_ns.assign(4, 1e-300), "a sample is 1e-300, no duration");
+}
+
+TEST(Consistency, OfEnvironmentsThatAreRead) {
+  EXPECT_REFUSED(record.environment = "x", "its environment is no object");
+  EXPECT_REFUSED(record.environment["processes"] = "x",
+                 "'processes' of its environment is no list of objects");
+  EXPECT_REFUSED(record.environment["processes"] = {1},
+                 "'processes' of its environment is no list of objects");
+  EXPECT_REFUSED(record.environment["device"]["multiprocessors"] = "x", "'multiprocessors' of its device is");
+  EXPECT_REFUSED(record.environment["device"]["multiprocessors"] = 0, "'multiprocessors' of its device is 0");
+  EXPECT_EQ(refusal([](Record& record) {
+              record.environment = {{"device", nullptr}, {"processes", nlohmann::json::array()}};
+            }),
+            "nothing refused");
 }
 
 TEST(Consistency, OfEnergyWithTheTimes) {
