@@ -87,6 +87,20 @@ void check_schema(const std::vector<Record>& records, Findings& findings) {
                                    some_of(old, records.size())));
 }
 
+// Ids are made of the parameters, by which the tables and the model go.
+void check_names(const std::vector<Record>& records, Findings& findings) {
+  const Chosen other = chosen(records, [](const Record& record) {
+    std::string variant = variant_id(record.variant);
+    if (record.twin) variant += kTwinSuffix;
+    return record.case_id != case_id(record.work) || record.variant_id != variant;
+  });
+  if (other.empty()) return add_ok(findings, "names: those of the parameters");
+  const Record& first = *other.front();
+  add_not_ok(findings,
+             fmt::format("names: not those of the parameters in {}, which are those of {} {}; measure again",
+                         some_of(other, records.size()), case_id(first.work), variant_id(first.variant)));
+}
+
 void check_failed(const std::vector<Record>& records, Findings& findings) {
   const auto of_status = [&](Status status) {
     return chosen(records, [status](const Record& record) { return record.status == status; });

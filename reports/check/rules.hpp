@@ -9,6 +9,7 @@ using Findings = std::vector<Finding>;
 
 // How the records were measured.
 void check_schema(const std::vector<Record>& records, Findings& findings);
+void check_names(const std::vector<Record>& records, Findings& findings);
 void check_failed(const std::vector<Record>& records, Findings& findings);
 void check_verification(const std::vector<Record>& records, Findings& findings);
 void check_twins(const std::vector<Record>& records, Findings& findings);

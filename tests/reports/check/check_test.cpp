@@ -17,10 +17,19 @@ json environment() {
           {"processes", json::array({process})}};
 }
 
+void name_anew(Record& record) {
+  record.case_id = case_id(record.work);
+  record.variant_id = variant_id(record.variant);
+}
+
 Record record_of(int number, const std::string& order) {
   Record record;
   record.work.device = DeviceKind::cpu;
-  record.case_id = "case" + std::to_string(number);
+  record.work.sequence_length = 64;
+  record.work.pattern = {{64, 1}};
+  record.work.heads = record.work.kv_heads = number + 1;
+  record.case_id = case_id(record.work);
+  record.variant.kernel = "dilated";
   record.variant.order = order;
   record.variant_id = "dilated/" + order;
   record.reference = "dilated/linear";
@@ -84,7 +93,7 @@ void expect_only(const ReportInput& input, const std::string& start, const std::
 
 TEST(Check, GoodResultsMayBePublished) {
   EXPECT_TRUE(may_be_published(check_results(results(), kNames))) << text_of(results());
-  EXPECT_EQ(texts(results(), FindingKind::ok).size(), 13u) << "every rule";
+  EXPECT_EQ(texts(results(), FindingKind::ok).size(), 14u) << "every rule";
   const std::string text = text_of(results());
   EXPECT_TRUE(text.starts_with("ok      schema: 8 records of schema 2\n")) << text;
   EXPECT_TRUE(text.ends_with("\nresults/good may be published\n")) << text;
@@ -96,7 +105,8 @@ TEST(Check, TheLastLineCountsTheFindings) {
   input.records[1].reason = "wrong output";
   input.records[0].injected = 0.1;
   const std::string text = text_of(input);
-  EXPECT_NE(text.find("\nnot ok  failed: 1 of 8 records, the first case0 dilated/hilbert: wrong output; "),
+  EXPECT_NE(text.find("\nnot ok  failed: 1 of 8 records, the first n64-w64-r1-h1-d64-fp32-p1-cpu "
+                      "dilated/hilbert: wrong output; "),
             std::string::npos)
       << text;
   EXPECT_TRUE(text.ends_with("\nresults/good may not be published: 2 findings\n")) << text;
@@ -134,7 +144,8 @@ TEST(Check, InvalidAndSkippedAreNotesWithTheCommonestReason) {
 TEST(Check, OutputsAndKeysWereLookedAt) {
   ReportInput input = results();
   input.records[1].verify->rows = 0;
-  expect_only(input, "verification: ", "1 of 8 records, the first case0 dilated/hilbert");
+  expect_only(input,
+              "verification: ", "1 of 8 records, the first n64-w64-r1-h1-d64-fp32-p1-cpu dilated/hilbert");
   input = results();
   input.records[1].verify->probed_rows.reset();
   expect_only(input, "verification: ");
@@ -151,25 +162,31 @@ TEST(Check, OutputsAndKeysWereLookedAt) {
 TEST(Check, EveryReferenceHasATwin) {
   ReportInput input = results();
   input.records.pop_back();
-  expect_only(input, "twins: 1 of 2 references without one, the first case1 dilated/linear");
+  expect_only(input,
+              "twins: 1 of 2 references without one, the first n64-w64-r1-h2-d64-fp32-p1-cpu dilated/linear");
   for (Record& record : input.records)
-    if (record.case_id == "case1") record.reference.clear();
+    if (record.work.heads == 2) record.reference.clear();
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << "no reference, no twin";
 }
 
 TEST(Check, OrdersHaveAControlBesideThem) {
   ReportInput input = results();
   input.records[6].status = Status::skipped;  // random of case1
-  expect_only(input, "controls: 1 of 2 cases and kernels have none, the first case1 dilated/hilbert");
+  expect_only(input,
+              "controls: 1 of 2 cases and kernels have none, the first n64-w64-r1-h2-d64-fp32-p1-cpu "
+              "dilated/hilbert");
   input.records[6] = record_of(1, "linear");
   input.records[6].variant.rows = KeyRows::gathered;
+  name_anew(input.records[6]);
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
   input.records[6].kernel = "another";
   expect_only(input, "controls: 1 of 2 cases and kernels have none");
   input.records[5].permute_ns.reset();
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << "nothing is moved: " << text_of(input);
   input.records[5].variant.order_span = OrderSpan::global;
-  expect_only(input, "controls: 1 of 2 cases and kernels have none", "case1 dilated/hilbert");
+  name_anew(input.records[5]);
+  expect_only(input, "controls: 1 of 2 cases and kernels have none",
+              "n64-w64-r1-h2-d64-fp32-p1-cpu dilated/hilbert");
 }
 
 TEST(Check, FewProcessesAreNotEnough) {
@@ -177,10 +194,22 @@ TEST(Check, FewProcessesAreNotEnough) {
   input.records[1].time->process_rounds.assign(9, 2);
   expect_only(input, "processes: too few in 1 of 8 records", "which has 9; `run` again with --processes 10");
   input.records[1].work.device = DeviceKind::cuda;
+  name_anew(input.records[1]);
   input.records[1].time->process_rounds.assign(5, 2);
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
   input.records[1].time->process_rounds = {2, 2, 2, 2, 0};
   expect_only(input, "processes: ", "which has 4; `run` again with --processes 5");
+}
+
+TEST(Check, NamesAreThoseOfTheParameters) {
+  ReportInput input = results();
+  input.records[1].work.ring_size = 7;
+  expect_only(
+      input, "names: not those of the parameters in 1 of 8 records, the first n64-w64-r1-h1-d64-fp32-p1-cpu ",
+      "which are those of n64-w64-r1-h1-d64-fp32-p7-cpu dilated/hilbert; measure again");
+  input = results();
+  input.records[1].variant_id = "x";
+  expect_only(input, "names: ", "n64-w64-r1-h1-d64-fp32-p1-cpu x, which are those of");
 }
 
 TEST(Check, NotesProcessesOfOneRound) {
@@ -188,7 +217,8 @@ TEST(Check, NotesProcessesOfOneRound) {
   input.records[1].time->process_rounds.back() = 1;
   const std::vector<std::string> notes = texts(input, FindingKind::note);
   ASSERT_EQ(notes.size(), 1u) << text_of(input);
-  EXPECT_TRUE(notes.front().starts_with("rounds: a process has only one in 1 of 8 records, the first case0 "))
+  EXPECT_TRUE(notes.front().starts_with(
+      "rounds: a process has only one in 1 of 8 records, the first n64-w64-r1-h1-d64-fp32-p1-cpu "))
       << notes.front();
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
   input.records[1].steady_s = 2;
@@ -249,7 +279,7 @@ TEST(Check, AQuietMachine) {
 TEST(Check, ATwinMayBeSkippedForWantOfMemory) {
   ReportInput input = results();
   for (Record& record : input.records)
-    if (record.twin && record.case_id == "case1") {
+    if (record.twin && record.work.heads == 2) {
       record.status = Status::skipped;
       record.reason = "does not fit";
       record.time.reset();
@@ -298,6 +328,7 @@ TEST(Check, NoPathsAndNoNames) {
   expect_only(input, "private: environment.host.kernel (this machine's name)");
   input = results();
   input.records[5].variant.order_file = "/data/slots.npy";
+  name_anew(input.records[5]);
   expect_only(input, "private: asked.order_file (an absolute path)");
   input = results();
   input.records[5].counters["llc_reads"] = {.reason = "cannot open /users/mary/events"};
