@@ -20,6 +20,7 @@ json environment() {
 void name_anew(Record& record) {
   record.case_id = case_id(record.work);
   record.variant_id = variant_id(record.variant);
+  if (record.twin) record.variant_id += kTwinSuffix;
 }
 
 Record record_of(int number, const std::string& order) {
@@ -193,8 +194,10 @@ TEST(Check, FewProcessesAreNotEnough) {
   ReportInput input = results();
   input.records[1].time->process_rounds.assign(9, 2);
   expect_only(input, "processes: too few in 1 of 8 records", "which has 9; `run` again with --processes 10");
-  input.records[1].work.device = DeviceKind::cuda;
-  name_anew(input.records[1]);
+  for (Record& record : input.records) {
+    record.work.device = DeviceKind::cuda;
+    name_anew(record);
+  }
   input.records[1].time->process_rounds.assign(5, 2);
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
   input.records[1].time->process_rounds = {2, 2, 2, 2, 0};
