@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <string_view>
 
@@ -42,10 +43,10 @@ CLI::Validator decimal() {
         if (text.empty()) return std::string("must not be empty");
         const std::string_view digits =
             std::string_view(text).substr(text.find_first_not_of("+-") == 1 ? 1 : 0);
-        if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos)
-          return fmt::format("'{}' is not a whole number", one_line(text, 80));
-        const bool other = digits.size() > 1 && digits.front() == '0';
-        return other ? fmt::format("'{}' is not a decimal number", one_line(text, 80)) : std::string();
+        if (digits.size() > 1 && digits[0] == '0' && std::isalnum(static_cast<unsigned char>(digits[1])))
+          return fmt::format("'{}' is not a decimal number", one_line(text, 80));
+        const bool whole = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+        return whole ? std::string() : fmt::format("'{}' is not a whole number", one_line(text, 80));
       },
       "");
 }

@@ -185,6 +185,7 @@ BAD_COMMANDS = [
     (2, ["order", "linear", "--length", "010"], r"--length: '010' is not a decimal number"),
     (2, ["order", "residue", "--length", "4", "--residue", "0x2"], r"--residue: '0x2' is not a decimal number"),
     (2, ["predict", ".", "--ring", "2,010"], r"--ring: '010' is not a decimal number"),
+    (2, ["predict", ".", "--ring", "3.5"], r"--ring: '3\.5' is not a whole number"),
     (2, ["order", "file", "--length", "4"], r"needs a permutation"),
     (2, ["order", "file", "--length", "4", "--file", "nosuch.npy"], r"no such file"),
     (2, ["order", "linear", "--length", "4", "-o", "nosuch/map.npy"], r"cannot write the file"),

@@ -19,8 +19,8 @@ variants: [{kernel: dilated, order: [linear, hilbert, random]}]
 baselines: [peak]
 measure: {budget_s: 0.2, min_rounds: 3}
 """
-RULES = ["schema", "failed", "verification", "twins", "controls", "processes", "injected", "build", "machine", "quiet",
-         "noise", "private"]
+RULES = ["schema", "names", "failed", "verification", "twins", "controls", "processes", "rounds", "injected", "build",
+         "machine", "quiet", "noise", "private"]
 # What the machine of the test, or a checkout with changes, may be blamed for.
 OF_THIS_MACHINE = {"build", "quiet", "noise"}
 
