@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string>
@@ -15,8 +15,7 @@
 #include "harness/plan/filter.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
-#include "harness/run/progress.hpp"
-#include "kernels/base/share.hpp"
+#include "harness/run/step_progress.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/view/results.hpp"
 
@@ -35,26 +34,6 @@ struct PredictArguments {
 };
 
 constexpr std::size_t kMostPredictions = 100'000;
-
-// Rings of many ranks take long: their time grows with the square of the ranks.
-class PredictProgress {
- public:
-  // `what` is computed next. On a terminal it is shown every second, elsewhere after 30 s and each time that
-  // twice as long has passed.
-  void tell(const std::string& what) {
-    const double taken_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    if (taken_s < tell_s_) return;
-    line_.show(fmt::format("predict, {} so far: {}", duration_text(taken_s), what));
-    tell_s_ = updating_ ? taken_s + 1 : 2 * taken_s;
-  }
-  void end() { line_.clear(); }
-
- private:
-  StatusLine line_{stderr};
-  const bool updating_ = line_.style() == StatusLine::Style::updating;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double tell_s_ = updating_ ? 1 : 30;
-};
 
 void require_ranks(const std::vector<std::int64_t>& ranks, const char* option) {
   for (const std::int64_t count : ranks)
@@ -95,7 +74,7 @@ std::vector<RingFit> fits_of(const ReportInput& input, const std::set<std::int64
 class Asker {
  public:
   Asker(const std::vector<RingFit>& fits, const std::string& filter, PredictionReport& report,
-        PredictProgress& progress)
+        StepProgress& progress)
       : fits_(fits), filter_(parse_filter(filter)), report_(report), progress_(progress) {}
 
   // Asks for the cases of the records at other ring sizes.
@@ -166,14 +145,14 @@ class Asker {
     if (report_.predictions.size() == kMostPredictions)
       throw UsageError({.what = fmt::format("more than {} predictions", kMostPredictions),
                         .remedy = "name fewer with --filter or --ring"});
-    progress_.tell(name_of(question));
+    progress_.begin("predict " + name_of(question));
     report_.predictions.push_back(predict(fit, question));
   }
 
   const std::vector<RingFit>& fits_;
   std::regex filter_;
   PredictionReport& report_;
-  PredictProgress& progress_;
+  StepProgress& progress_;
   std::set<std::string> asked_;
   bool found_ = false;
 };
@@ -198,8 +177,7 @@ std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& a
 }
 
 void add_longest(const RingFit& fit, const PredictArguments& arguments,
-                 const std::vector<std::int64_t>& rings, PredictionReport& report,
-                 PredictProgress& progress) {
+                 const std::vector<std::int64_t>& rings, PredictionReport& report, StepProgress& progress) {
   const std::optional<double> bytes = device_bytes(fit, arguments);
   if (!bytes) return;
   std::set<std::string> seen;
@@ -219,7 +197,7 @@ void add_longest(const RingFit& fit, const PredictArguments& arguments,
           fmt::format("{}, {} heads of {}, {}, {}", fmt::join(branches, " + "), question.work.heads,
                       question.work.head_dim, to_string(question.work.dtype), variant_id(variant));
       if (!seen.insert(fmt::format("{} {}", pattern, ranks)).second) continue;
-      progress.tell(fmt::format("the longest sequence of {}, {} ranks", pattern, ranks));
+      progress.begin(fmt::format("find the longest sequence of {} on {} ranks", pattern, ranks));
       report.longest.push_back({pattern, ranks, longest_on_ranks(question.work, variant, *bytes), *bytes});
     }
   }
@@ -255,19 +233,19 @@ ExitCode predict_command(const PredictArguments& arguments) {
   for (const std::int64_t ranks : arguments.rings)
     if (std::find(rings.begin(), rings.end(), ranks) == rings.end()) rings.push_back(ranks);
   if (rings.empty() && given_folder) rings = {2, 4, 8, 16};
-  PredictProgress progress;
-  Asker asker(fits, arguments.filter, report, progress);
+  std::optional<StepProgress> progress(std::in_place, stderr, StatusLine::style_for(stderr), "predict");
+  Asker asker(fits, arguments.filter, report, *progress);
   if (sweep)
     asker.ask_sweep(*sweep, rings);
   else
     asker.ask_records(rings);
   for (const RingFit& fit : fits)
     add_longest(fit, arguments, rings.empty() ? std::vector<std::int64_t>{1, 2, 4, 8} : rings, report,
-                progress);
+                *progress);
   if (!arguments.filter.empty() && !asker.found_any())
     throw UsageError({.what = fmt::format("'{}' matches no ring", arguments.filter), .where = "--filter"});
   report.claims = answer_projections(load_claims({}), fits);
-  progress.end();
+  progress.reset();  // its line goes before the report is printed
   fmt::print("{}", rendered(report, format));
   return ExitCode::done;
 }

@@ -6,7 +6,7 @@
 
 #include "harness/launched/launch.hpp"
 #include "harness/plan/filter.hpp"
-#include "harness/run/plan_progress.hpp"
+#include "harness/run/step_progress.hpp"
 #include "harness/sweep/claim_sweeps.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
@@ -120,8 +120,9 @@ std::optional<int> gpu_ordinal(const SweepArguments& arguments) {
 
 Plan plan_of(const SweepArguments& arguments, const Sweep& sweep, const Site& site) {
   const bool tells = launch_of_this_process().rank == 0;
-  PlanProgress progress(stderr, tells ? StatusLine::style_for(stderr) : StatusLine::Style::silent);
-  Plan plan = make_plan(sweep, site, [&](const std::string& name) { progress.counting(name); });
+  StepProgress progress(stderr, tells ? StatusLine::style_for(stderr) : StatusLine::Style::silent, "plan");
+  Plan plan =
+      make_plan(sweep, site, [&](const std::string& name) { progress.begin("count the pairs of " + name); });
   return limited(filtered(std::move(plan), arguments.filter), arguments.execution_limit_s);
 }
 

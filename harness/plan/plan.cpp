@@ -135,7 +135,7 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
       planned.own = need(tiles);
     }
   }
-  planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
+  if (!planned.skip) planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
   describe_ring(work, site, planned);
   return planned;
 }

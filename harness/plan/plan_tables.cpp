@@ -18,11 +18,6 @@ std::string number(const std::optional<double>& value, double unit) {
   return value ? fmt::format("{:.4g}", *value / unit) : "-";
 }
 
-// A skipped variant is not planned to its end.
-std::optional<double> memory_of(const PlannedVariant& planned) {
-  return planned.memory_bytes > 0 ? std::optional(planned.memory_bytes) : std::nullopt;
-}
-
 std::string pairs_line(const Pairs& pairs) {
   return fmt::format(
       "pairs: {:.4g} needed, {:.4g} computed ({:.2f} times, {:.2f} % of all); {:.1f} % of key blocks masked",
@@ -73,7 +68,7 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
       const bool repeated = std::exchange(last_skip, skip) == skip && !skip.empty();
       fmt::format_to(out, "  {:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id, width,
                      number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
-                     number(memory_of(planned), 0x1p20), number(planned.comm_bytes, 0x1p20),
+                     number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
                      number(planned.comm_bytes_between, 0x1p20), number(planned.seconds, 1),
                      repeated ? "as above" : skip);
       if (planned.pairs) fmt::format_to(out, "    {}\n", pairs_line(*planned.pairs));

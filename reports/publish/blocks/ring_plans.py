@@ -33,10 +33,14 @@ def block_predicted(folder, sweep):
 
 
 def interval_ms(row, column):
-    """"1.712 ms [1.486, 1.971]"; without the interval if there is none."""
-    middle, low, high = (f"{float(row[column + end]) / 1e6:.4g}" if row[column + end] else ""
-                         for end in ("", "_low", "_high"))
-    return f"{middle} ms [{low}, {high}]" if low and high else f"{middle} ms"
+    """Of a row of a table; without the interval if there is none."""
+    return times_ms(*(row[column + end] for end in ("", "_low", "_high")))
+
+
+def times_ms(middle, low, high):
+    """"1.712 ms [1.486, 1.971]" of nanoseconds."""
+    middle, *ends = (f"{float(time) / 1e6:.4g}" if time else "" for time in (middle, low, high))
+    return f"{middle} ms [{', '.join(ends)}]" if all(ends) else f"{middle} ms"
 
 
 def block_expected(folder, sweep, fitted, ranks, variants=None):
@@ -44,17 +48,13 @@ def block_expected(folder, sweep, fitted, ranks, variants=None):
     made = json.loads(render.hilbench("predict", folder.path / sweep, "--fit-ranks", fitted, "--ring", ranks,
                                       "--format", "json"))
     rings = chosen(made["predictions"], variants) if variants else made["predictions"]
-    rows = [[work(one["case"]), one["variant"], one["ring_algorithm"], one["ring_size"], time_ms(one["time_ns"]),
-             f"{one['compute_ns'] / 1e6:.4g}", f"{one['exchange_ns'] / 1e6:.4g}" if one["comm_bytes"] else "",
-             number(one["speedup"], 3), number(one["efficiency"], 3)] for one in rings]
-    heads = ["case (segment/dilation)", "variant", "algorithm", "ranks", "ms [95 %]", "computation alone, ms",
+    rows = [[work(one["case"]), one["variant"], one["ring_algorithm"], one["ring_size"],
+             times_ms(one["time_ns"]["value"], *one["time_ns"]["ci"]), f"{one['compute_ns'] / 1e6:.4g}",
+             f"{one['exchange_ns'] / 1e6:.4g}" if one["comm_bytes"] else "", number(one["speedup"], 3),
+             number(one["efficiency"], 3)] for one in rings]
+    heads = ["case (segment/dilation)", "variant", "algorithm", "ranks", "time [95 %]", "computation alone, ms",
              "exchange alone, ms", "speedup over one rank", "efficiency"]
     return markdown(heads, rows)
-
-
-def time_ms(estimate):
-    low, high = (f"{end / 1e6:.4g}" for end in estimate["ci"])
-    return f"{estimate['value'] / 1e6:.4g} [{low}, {high}]"
 
 
 def error_of(row):

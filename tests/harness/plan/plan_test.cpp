@@ -339,7 +339,7 @@ TEST(Plan, PrintsEveryVariantWithItsReasonAndTheTotals) {
 TEST(Plan, PrintsTheReasonOfACaseOnceAndNoMemoryOfWhatIsSkipped) {
   Plan plan = plan_of("cases:\n  - {sequence_length: 4096, segments: [2048]}\n" + std::string(kVariants));
   std::vector<PlannedVariant>& variants = plan.comparisons.front().variants;
-  for (PlannedVariant& planned : variants) planned.skip = "no device", planned.memory_bytes = 0;
+  for (PlannedVariant& planned : variants) planned.skip = "no device", planned.memory_bytes.reset();
   const std::string table = plan_table(plan);
   EXPECT_EQ(table.find("no device"), table.rfind("no device")) << table;
   EXPECT_NE(table.find("as above"), std::string::npos) << table;

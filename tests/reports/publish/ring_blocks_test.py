@@ -128,7 +128,7 @@ class Planned(unittest.TestCase):
             table = ring_plans.block_expected(folder, "peer", "1,2,4", "8", "linear$")
         self.assertEqual(asked.call_args.args[1:], (pathlib.Path("folder/peer"), "--fit-ranks", "1,2,4", "--ring", "8",
                                                     "--format", "json"))
-        self.assertIn("| dilated/linear | ring | 8 | 2 [1, 4] | 1.5 | 0.5 | 6.40 | 0.8 |", table)
+        self.assertIn("| dilated/linear | ring | 8 | 2 ms [1, 4] | 1.5 | 0.5 | 6.40 | 0.8 |", table)
         self.assertNotIn("ulysses", table)
 
     def test_memory_is_held_against_the_plan(self):

@@ -1,4 +1,4 @@
-#include "harness/run/plan_progress.hpp"
+#include "harness/run/step_progress.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,29 +23,29 @@ struct Shown {
   }
 };
 
-std::string shown_while_counting(StatusLine::Style style, double long_s, std::chrono::milliseconds time) {
+std::string shown_in(StatusLine::Style style, double long_s, std::chrono::milliseconds time) {
   const Shown shown;
   {
-    PlanProgress progress(shown.file.get(), style, long_s);
-    progress.counting("case/dilated/linear");
-    progress.counting("case/dilated/random");
+    StepProgress progress(shown.file.get(), style, "plan", long_s);
+    progress.begin("count the pairs of case/dilated/linear");
+    progress.begin("count the pairs of case/dilated/random");
     std::this_thread::sleep_for(time);
   }
   return shown.text();
 }
 
-TEST(PlanProgress, SaysWhatIsCountedForLong) {
+TEST(StepProgress, SaysAtWhichStepWhatTakesLongIs) {
   const std::string line = "plan, 0 s so far: count the pairs of case/dilated/random";
-  const std::string plain = shown_while_counting(StatusLine::Style::plain, 0.02, 20 * kWait);
+  const std::string plain = shown_in(StatusLine::Style::plain, 0.02, 20 * kWait);
   EXPECT_EQ(plain.find(line + "\n"), 0u) << plain;
-  const std::string updating = shown_while_counting(StatusLine::Style::updating, 0.02, 20 * kWait);
+  const std::string updating = shown_in(StatusLine::Style::updating, 0.02, 20 * kWait);
   EXPECT_EQ(updating.find("\r\033[K" + line), 0u) << updating;
-  EXPECT_TRUE(updating.ends_with("\r\033[K")) << "the line goes when the plan is there";
+  EXPECT_TRUE(updating.ends_with("\r\033[K")) << "the line goes when the command is done";
 }
 
-TEST(PlanProgress, SaysNothingOfWhatIsShortOrIfNobodyAsks) {
-  EXPECT_EQ(shown_while_counting(StatusLine::Style::plain, 30, kWait), "");
-  EXPECT_EQ(shown_while_counting(StatusLine::Style::silent, 0.001, 4 * kWait), "");
+TEST(StepProgress, SaysNothingOfWhatIsShortOrIfNobodyAsks) {
+  EXPECT_EQ(shown_in(StatusLine::Style::plain, 30, kWait), "");
+  EXPECT_EQ(shown_in(StatusLine::Style::silent, 0.001, 4 * kWait), "");
 }
 
 }  // namespace
