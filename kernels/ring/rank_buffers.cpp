@@ -25,8 +25,7 @@ void RankBuffers::pack(const Operands& own) {
   if (packed_k_ == nullptr) return;
   const Case& work = ring_.work();
   const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
-  device_.pack(own.k, packed_k_, work.batch, ring_.kv_rows(rank_), head_bytes);
-  device_.pack(own.v, packed_v_, work.batch, ring_.kv_rows(rank_), head_bytes);
+  device_.pack({own.k, own.v}, {packed_k_, packed_v_}, work.batch, ring_.kv_rows(rank_), head_bytes);
 }
 
 }  // namespace hilbench

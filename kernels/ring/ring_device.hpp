@@ -21,6 +21,16 @@ struct RowsTo {
   std::size_t step = 0;
 };
 
+// K and V of the same rows.
+struct KvFrom {
+  const void* k = nullptr;
+  const void* v = nullptr;
+};
+struct KvTo {
+  void* k = nullptr;
+  void* v = nullptr;
+};
+
 class RingDevice {
  public:
   virtual ~RingDevice() = default;
@@ -28,9 +38,9 @@ class RingDevice {
   virtual std::shared_ptr<void> allocate(std::size_t bytes) = 0;
   // Stores what pack() needs on the device.
   virtual void load(const PackedShard& packed) = 0;
-  // Copies the loaded shard's rows from `from` [batch, from_rows, kv_heads, head_bytes] to
-  // `to`, which allocate() returned, in the layout of the loaded shard.
-  virtual void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+  // Copies the loaded shard's rows from `from`, tensors [batch, from_rows, kv_heads, head_bytes], to `to`,
+  // which allocate() returned, in the layout of the loaded shard.
+  virtual void pack(KvFrom from, KvTo to, std::int64_t batch, std::int64_t from_rows,
                     std::int64_t head_bytes) = 0;
   // Copies `rows` rows of `row_bytes` bytes.
   virtual void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) = 0;

@@ -17,9 +17,10 @@ class CpuRingDevice final : public RingDevice {
     return memory;
   }
   void load(const PackedShard& packed) override { packed_ = packed; }
-  void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+  void pack(KvFrom from, KvTo to, std::int64_t batch, std::int64_t from_rows,
             std::int64_t head_bytes) override {
-    pack_rows(from, to, batch, from_rows, packed_, head_bytes, threads_);
+    pack_rows(from.k, to.k, batch, from_rows, packed_, head_bytes, threads_);
+    pack_rows(from.v, to.v, batch, from_rows, packed_, head_bytes, threads_);
   }
   void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) override {
 #pragma omp parallel for schedule(static) num_threads(threads_)

@@ -32,11 +32,11 @@ class CudaRingDevice final : public RingDevice {
     heads_first_ = packed.heads_first;
   }
 
-  void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+  void pack(KvFrom from, KvTo to, std::int64_t batch, std::int64_t from_rows,
             std::int64_t head_bytes) override {
     const cuda::PackTables tables = {slots_.data(), class_of_head_.data(), rows_,
                                      static_cast<std::int32_t>(class_of_head_.size()), heads_first_};
-    cuda::pack_rows(from, to, batch, from_rows, tables, head_bytes, nullptr);
+    cuda::pack_rows({from.k, to.k}, {from.v, to.v}, batch, from_rows, tables, head_bytes, nullptr);
   }
 
   void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) override {

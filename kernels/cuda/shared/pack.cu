@@ -1,5 +1,6 @@
-// Copies rows of a shard by one table of slots per class of heads. A block writes a few consecutive rows of
-// the result, about kBlockWords words in all; each thread starts kInFlight loads before its first store.
+// Copies rows of K and V by one table of slots per class of heads. A block writes a few consecutive rows of
+// one result, about kBlockWords words in all; each thread starts kInFlight loads before its first store. Both
+// tensors take one launch: what waits for the rows waits for one end of a grid.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -15,8 +16,7 @@ constexpr int kInFlight = 4;
 constexpr int kBlockWords = kThreads * kInFlight;
 
 struct Params {
-  const uint4* from;
-  uint4* to;
+  PackedTensor k, v;
   PackTables tables;
   std::int64_t from_rows;
   unsigned head_words;
@@ -38,8 +38,9 @@ __global__ void __launch_bounds__(kThreads) pack(const Params p) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x % p.groups) * p.block_rows;
   const std::int64_t left = p.tables.rows - first;
   const unsigned words = static_cast<unsigned>(left < p.block_rows ? left : p.block_rows) * p.row_words;
-  const uint4* const from = p.from + batch * p.from_rows * p.row_words;
-  uint4* const to = p.to + batch * p.tables.rows * p.row_words;
+  const PackedTensor& tensor = blockIdx.y == 0 ? p.k : p.v;
+  const uint4* const from = static_cast<const uint4*>(tensor.from) + batch * p.from_rows * p.row_words;
+  uint4* const to = static_cast<uint4*>(tensor.to) + batch * p.tables.rows * p.row_words;
   for (unsigned begin = threadIdx.x; begin < words; begin += kBlockWords) {
     uint4 held[kInFlight];
     bool taken[kInFlight];
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) pack(const Params p) {
 
 }  // namespace
 
-void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+void pack_rows(const PackedTensor& k, const PackedTensor& v, std::int64_t batch, std::int64_t from_rows,
                const PackTables& tables, std::int64_t head_bytes, cudaStream_t stream) {
   constexpr std::int64_t kWordBytes = sizeof(uint4);
   if (head_bytes <= 0 || head_bytes % kWordBytes != 0)
@@ -71,15 +72,15 @@ void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from
   const std::int64_t head_words = head_bytes / kWordBytes, row_words = head_words * tables.heads;
   const std::int64_t block_rows = std::max<std::int64_t>(1, kBlockWords / row_words);
   const std::int64_t groups = (tables.rows + block_rows - 1) / block_rows;
-  const Params params = {static_cast<const uint4*>(from),
-                         static_cast<uint4*>(to),
+  const Params params = {k,
+                         v,
                          tables,
                          from_rows,
                          static_cast<unsigned>(head_words),
                          static_cast<unsigned>(row_words),
                          static_cast<unsigned>(block_rows),
                          static_cast<unsigned>(groups)};
-  pack<<<static_cast<unsigned>(groups * batch), kThreads, 0, stream>>>(params);
+  pack<<<dim3(static_cast<unsigned>(groups * batch), 2), kThreads, 0, stream>>>(params);
   HILBENCH_CUDA(cudaGetLastError());
 }
 

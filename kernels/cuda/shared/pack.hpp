@@ -1,4 +1,4 @@
-// Collects the rows of a K or V shard that are sent. C++17 and no fmt.
+// Collects the rows of a shard's K and V that are sent. C++17 and no fmt.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,11 +16,16 @@ struct PackTables {
   bool heads_first = false;  // `to` is [batch, heads, rows, head_bytes]
 };
 
-// to[b, i, h] = from[b, slots[class_of_head[h], i], h], bit for bit; from [batch, from_rows, heads,
-// head_bytes], to [batch, rows, heads, head_bytes] unless heads_first. head_bytes and both addresses are
-// multiples of 16. Enqueues only. Throws std::invalid_argument if head_bytes is no such multiple, CudaError
-// if the launch is refused.
-void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+struct PackedTensor {
+  const void* from = nullptr;
+  void* to = nullptr;
+};
+
+// For K and V: to[b, i, h] = from[b, slots[class_of_head[h], i], h], bit for bit; from [batch, from_rows,
+// heads, head_bytes], to [batch, rows, heads, head_bytes] unless heads_first. head_bytes and all addresses
+// are multiples of 16. Enqueues one launch. Throws std::invalid_argument if head_bytes is no such multiple,
+// CudaError if the launch is refused.
+void pack_rows(const PackedTensor& k, const PackedTensor& v, std::int64_t batch, std::int64_t from_rows,
                const PackTables& tables, std::int64_t head_bytes, cudaStream_t stream);
 
 }  // namespace hilbench::cuda

@@ -77,19 +77,29 @@ TEST(GpuRingDevice, PacksAsTheCpuDoes) {
           static_cast<std::int32_t>(between(random, 0, std::ssize(shard.slots) - 1)));
     const auto row_bytes = static_cast<std::size_t>(head_bytes) * shard.class_of_head.size();
     const auto to_bytes = static_cast<std::size_t>(batch * shard.rows) * row_bytes;
-    std::vector<std::byte> from(static_cast<std::size_t>(batch * from_rows) * row_bytes), to(to_bytes),
-        got(to_bytes);
-    for (std::byte& byte : from) byte = static_cast<std::byte>(random());
-    pack_rows(from.data(), to.data(), batch, from_rows, shard, head_bytes, 1);
     if (to_bytes == 0) continue;
-    Buffer source = device->allocate(from.size());
-    device->upload(from.data(), source);
     const auto ring_device = cuda_ring_device();
     ring_device->load(shard);
-    const Buffer target{.memory = ring_device->allocate(to_bytes), .bytes = to_bytes};
-    ring_device->pack(source.data(), target.data(), batch, from_rows, head_bytes);
-    device->download(target, got.data());
-    EXPECT_EQ(got, to) << i;
+    struct Tensor {
+      std::vector<std::byte> expected;
+      Buffer from, to;
+    } k, v;
+    for (Tensor* const tensor : {&k, &v}) {
+      std::vector<std::byte> from(static_cast<std::size_t>(batch * from_rows) * row_bytes);
+      for (std::byte& byte : from) byte = static_cast<std::byte>(random());
+      tensor->expected.resize(to_bytes);
+      pack_rows(from.data(), tensor->expected.data(), batch, from_rows, shard, head_bytes, 1);
+      tensor->from = device->allocate(from.size());
+      device->upload(from.data(), tensor->from);
+      tensor->to = {.memory = ring_device->allocate(to_bytes), .bytes = to_bytes};
+    }
+    ring_device->pack({k.from.data(), v.from.data()}, {k.to.data(), v.to.data()}, batch, from_rows,
+                      head_bytes);
+    for (const Tensor* const tensor : {&k, &v}) {
+      std::vector<std::byte> got(to_bytes);
+      device->download(tensor->to, got.data());
+      EXPECT_EQ(got, tensor->expected) << i << (tensor == &k ? " K" : " V");
+    }
   }
 }
 
@@ -122,7 +132,9 @@ TEST(GpuRingDevice, PacksAtTheRateOfACopy) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   const auto device = open_cuda_device(0);
   constexpr std::int64_t kRows = 1 << 16, kHeads = 16, kHeadBytes = 256;
-  const Buffer from = device->allocate(kRows * kHeads * kHeadBytes), to = device->allocate(from.bytes);
+  constexpr std::size_t kBytes = kRows * kHeads * kHeadBytes;
+  const Buffer k = device->allocate(kBytes), v = device->allocate(kBytes);
+  const Buffer to_k = device->allocate(kBytes), to_v = device->allocate(kBytes);
   const auto rate = [&](std::size_t bytes, const std::function<void()>& move) {
     double best_ns = 1e18;
     for (int i = 0; i < 20; ++i) best_ns = std::min(best_ns, device->time_ns(move));
@@ -137,13 +149,15 @@ TEST(GpuRingDevice, PacksAtTheRateOfACopy) {
       shard.slots[0].push_back(static_cast<std::int32_t>(row * dilation));
     const auto ring_device = cuda_ring_device();
     ring_device->load(shard);
-    const std::size_t bytes = from.bytes / static_cast<std::size_t>(dilation);
-    const double packed =
-        rate(bytes, [&] { ring_device->pack(from.data(), to.data(), 1, kRows, kHeadBytes); });
-    const double copied = rate(bytes, [&] {
-      HILBENCH_CUDA(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+    const std::size_t bytes = kBytes / static_cast<std::size_t>(dilation);
+    const double packed = rate(2 * bytes, [&] {
+      ring_device->pack({k.data(), v.data()}, {to_k.data(), to_v.data()}, 1, kRows, kHeadBytes);
     });
-    std::printf("%zu MiB, every row of %d%s: packed %.0f, copied %.0f GB/s\n", bytes >> 20, dilation,
+    const double copied = rate(2 * bytes, [&] {
+      HILBENCH_CUDA(cudaMemcpyAsync(to_k.data(), k.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+      HILBENCH_CUDA(cudaMemcpyAsync(to_v.data(), v.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+    });
+    std::printf("twice %zu MiB, every row of %d%s: packed %.0f, copied %.0f GB/s\n", bytes >> 20, dilation,
                 heads_first ? ", head by head" : "", packed, copied);
     EXPECT_GT(packed, 0.7 * copied);
   }
