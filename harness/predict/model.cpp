@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/case/pattern.hpp"
+#include "kernels/ring/head_exchange.hpp"
 #include "kernels/ring/piece_work.hpp"
 
 namespace hilbench {
@@ -44,13 +45,13 @@ ModelTime exchange_time(const RingShape::Step& step, const RingModel& model) {
   return priced(amounts, model);
 }
 
-// What a rank does before the first exchange. On a GPU, one kernel packs K and one packs V.
+// What a rank does before the first exchange.
 ModelTime beginning(const RingShape& shape, std::size_t rank, const RingModel& model, RingPart part) {
   Coefficients amounts{};
   if (shape.ranks.size() > 1) amounts[at(Coefficient::start)] = 1;
   if (part == RingPart::computation) return priced(amounts, model);
   amounts[at(Coefficient::pack)] = shape.packed_bytes[rank];
-  if (shape.on_gpu && shape.packed_bytes[rank] > 0) amounts[at(Coefficient::launch)] = 2;
+  amounts[at(Coefficient::launch)] = shape.copy_launches[rank];
   return priced(amounts, model);
 }
 
@@ -151,6 +152,7 @@ class ShapeBuilder {
       for (const RingStep& from : ring_.steps(rank)) steps.push_back(step(rank, from));
       steps.front().pieces.push_back(output(rank));
       shape_.packed_bytes.push_back(copied_bytes(rank));
+      shape_.copy_launches.push_back(shape_.on_gpu ? copy_launches(rank) : 0);
     }
     return std::move(shape_);
   }
@@ -241,6 +243,11 @@ class ShapeBuilder {
     if (!ring_.splits_heads()) return 0;
     // Q, K and V are taken apart once, O twice: by head and by row.
     return static_cast<double>(ring_.shards().count(rank)) * (3 * row(work.heads) + 2 * row(work.kv_heads));
+  }
+
+  double copy_launches(std::int64_t rank) const {
+    if (ring_.splits_heads()) return static_cast<double>(ring_.head_parts() * HeadExchange::copies(ring_));
+    return shape_.packed_bytes[static_cast<std::size_t>(rank)] > 0 ? 1 : 0;
   }
 
   const Ring ring_;

@@ -12,8 +12,8 @@
 //              and O in fp32, if pieces merge, which it rounds at the end: `row` an element. On a GPU that is
 //              a launch each.
 //   exchange   t = latency * messages received + byte * bytes received. Packed rows, and heads that are
-//              taken out of a row or put into it, are copied before that, for `pack` per byte; on a GPU with
-//              two launches.
+//              taken out of a row or put into it, are copied before that, for `pack` per byte; on a GPU rows
+//              are packed by one launch, and each copy of heads counts as one.
 //   step       t = max(t_c, t_x) + (1 - hidden) * min(t_c, t_x): it lasts until computation and exchange
 //              are both done, plus the part of the shorter one that is not hidden. A message is sent once
 //              its sender and its receiver have both posted it.
@@ -66,6 +66,7 @@ struct RingShape {
   };
   std::vector<std::vector<Step>> ranks;  // the steps of each rank
   std::vector<double> packed_bytes;      // [ranks]
+  std::vector<double> copy_launches;     // [ranks]: of what packs rows or moves heads
   double at_once = 1;                    // ranks that run at the same time
   bool on_gpu = false;
   double sent_bytes = 0;  // by all ranks

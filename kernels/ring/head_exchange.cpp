@@ -81,6 +81,13 @@ void HeadExchange::split(const Tensor& tensor, const void* own) {
   }
 }
 
+std::int64_t HeadExchange::copies(const Ring& ring) {
+  const Shards& shards = ring.shards();
+  const std::int64_t batch = ring.work().batch, others = ring.ranks() - 1;
+  const std::int64_t collected = shards.sharding() == Sharding::contiguous ? 1 : ring.ranks();
+  return 3 * (others + batch) + 2 * (collected * shards.stretches() * batch + others);
+}
+
 void HeadExchange::split(const Operands& own) {
   split(q_, own.q);
   split(k_, own.k);

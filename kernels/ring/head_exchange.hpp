@@ -23,6 +23,9 @@ class HeadExchange {
   HeadExchange(const Ring& ring, std::int64_t rank, std::int64_t part, RingDevice& device,
                const std::function<void*(double bytes)>& allocate);
 
+  // Times that the exchange of one part calls RingDevice::copy_rows().
+  static std::int64_t copies(const Ring& ring);
+
   void split(const Operands& own);    // before the heads are sent
   Operands computed() const;          // of the part of the rank's heads
   void collect(const Operands& own);  // before the results are sent

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "harness/ring/rank_resources.hpp"
+#include "kernels/ring/head_exchange.hpp"
 #include "kernels/ring/ring_execution.hpp"
 #include "kernels/ring/ring_index.hpp"
 #include "tests/kernels/attention_problem.hpp"
@@ -62,8 +63,10 @@ class ClearingDevice : public RingDevice {
     other_.pack(from, to, batch, from_rows, head_bytes);
   }
   void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) override {
+    ++copies_;
     other_.copy_rows(from, to, row_bytes, rows);
   }
+  std::int64_t copies() const { return copies_; }  // calls of copy_rows()
   bool clears_and_rounds() const override { return true; }
   std::size_t load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
     EXPECT_EQ(std::ssize(row_writes), rows * work.heads);
@@ -101,6 +104,7 @@ class ClearingDevice : public RingDevice {
   }
 
   RingDevice& other_;
+  std::int64_t copies_ = 0;
   Case work_;
   std::vector<std::vector<RowWrites>> row_writes_;  // of each part of the heads
 };
@@ -182,6 +186,9 @@ inline void run_rank(const RingRun& run, RankResources& resources, int rank, int
     execution.expect_complete();
   }
   EXPECT_EQ(static_cast<double>(transport.bytes_sent() - sent_before), 2 * ring.sent_bytes(rank));
+  const bool all_have_rows = work.sequence_length >= 2 * ring.ranks();  // copies of no rows are left out
+  if (run.cleared_by == RowsClearedBy::test && all_have_rows && ring.splits_heads())
+    EXPECT_EQ(clearing.copies(), 2 * ring.head_parts() * HeadExchange::copies(ring));
   const AttentionOutput own = tensors.output();
   const std::lock_guard lock(mutex);
   put_back(work, ring, rank, own.o, work.heads * work.head_dim, whole.o);
