@@ -36,7 +36,8 @@ class Device {
   // system would put it: up to 64 KiB, a multiple of 1 KiB, and a number of whole pages. So chance alignments
   // of two buffers, and the places of their pages, differ from process to process.
   Buffer allocate(std::size_t bytes);
-  // Bytes before the buffers that are allocated now: the offsets above.
+  // Memory that the offsets of the buffers that are allocated now take, if buffers of a page or more lie in
+  // pages of their own.
   std::size_t gap_bytes() const { return *gap_bytes_; }
   // Host memory, not set, from and to which copies are the fastest.
   virtual Buffer allocate_host(std::size_t bytes);

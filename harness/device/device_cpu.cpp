@@ -146,8 +146,12 @@ Buffer Device::allocate(std::size_t bytes) {
   Buffer whole = allocate_aligned(bytes + offset);
   Buffer before{.memory = whole.memory, .bytes = offset};
   fill(before, std::byte{0});  // a page of a processor is placed when it is touched
-  *gap_bytes_ += offset;
-  const auto freed = [memory = whole.memory, gaps = gap_bytes_, offset](void*) { *gaps -= offset; };
+  const auto occupied = [page = moves().bytes](std::size_t of) {
+    return of < page ? of : (of + page - 1) / page * page;
+  };
+  const std::size_t gap = occupied(bytes + offset) - occupied(bytes);
+  *gap_bytes_ += gap;
+  const auto freed = [memory = whole.memory, gaps = gap_bytes_, gap](void*) { *gaps -= gap; };
   return {.memory = std::shared_ptr<void>(static_cast<std::byte*>(whole.data()) + offset, freed),
           .bytes = bytes};
 }
