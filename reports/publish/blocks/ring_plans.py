@@ -79,6 +79,6 @@ def block_ring_memory(folder):
             over = [(one - record["memory_bytes"]) / 2**20 for one, record in zip(fell, group)]
             ratios = [one / record["memory_bytes"] for one, record in zip(fell, group)]
             rows.append([sweep, key, len(group), span((one / 2**20 for one in fell), ".0f"), span(ratios),
-                         span(over, ".0f")])
+                         span((round(one) for one in over), ".0f")])
     return markdown(["sweep", "algorithm", "rings", "MiB measured", "measured / planned", "measured - planned, MiB"],
                     rows)
