@@ -21,12 +21,12 @@ struct RowsTo {
   std::size_t step = 0;
 };
 
-// K and V of the same rows.
-struct KvFrom {
+// K and V of the same rows, in a tensor of a rank or in a buffer.
+struct ConstKvRows {
   const void* k = nullptr;
   const void* v = nullptr;
 };
-struct KvTo {
+struct KvRows {
   void* k = nullptr;
   void* v = nullptr;
 };
@@ -40,7 +40,7 @@ class RingDevice {
   virtual void load(const PackedShard& packed) = 0;
   // Copies the loaded shard's rows from `from`, tensors [batch, from_rows, kv_heads, head_bytes], to `to`,
   // which allocate() returned, in the layout of the loaded shard.
-  virtual void pack(KvFrom from, KvTo to, std::int64_t batch, std::int64_t from_rows,
+  virtual void pack(ConstKvRows from, KvRows to, std::int64_t batch, std::int64_t from_rows,
                     std::int64_t head_bytes) = 0;
   // Copies `rows` rows of `row_bytes` bytes.
   virtual void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) = 0;

@@ -17,7 +17,7 @@ class CpuRingDevice final : public RingDevice {
     return memory;
   }
   void load(const PackedShard& packed) override { packed_ = packed; }
-  void pack(KvFrom from, KvTo to, std::int64_t batch, std::int64_t from_rows,
+  void pack(ConstKvRows from, KvRows to, std::int64_t batch, std::int64_t from_rows,
             std::int64_t head_bytes) override {
     pack_rows(from.k, to.k, batch, from_rows, packed_, head_bytes, threads_);
     pack_rows(from.v, to.v, batch, from_rows, packed_, head_bytes, threads_);

@@ -32,7 +32,7 @@ class CudaRingDevice final : public RingDevice {
     heads_first_ = packed.heads_first;
   }
 
-  void pack(KvFrom from, KvTo to, std::int64_t batch, std::int64_t from_rows,
+  void pack(ConstKvRows from, KvRows to, std::int64_t batch, std::int64_t from_rows,
             std::int64_t head_bytes) override {
     const cuda::PackTables tables = {slots_.data(), class_of_head_.data(), rows_,
                                      static_cast<std::int32_t>(class_of_head_.size()), heads_first_};

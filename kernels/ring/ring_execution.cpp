@@ -104,8 +104,7 @@ std::size_t RingExecution::sent_bytes(std::int64_t source) const {
   return static_cast<std::size_t>(ring_.sent_rows(source) * ring_.work().batch) * row_bytes();
 }
 
-RingExecution::Rows RingExecution::rows_of(const Operands& own, std::int64_t source, int buffer,
-                                           bool sent) const {
+KvRows RingExecution::rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const {
   if (buffer == kOwnRows) {
     if (sent && memory_.packed_k() != nullptr) return {memory_.packed_k(), memory_.packed_v()};
     return {const_cast<void*>(own.k), const_cast<void*>(own.v)};
@@ -142,7 +141,7 @@ void RingExecution::post(const Operands& own, const Step& step) {
 
 void RingExecution::add_keys(const Operands& own, const ShardMove& move, bool sent,
                              std::vector<Transport::Message>& to) const {
-  const Rows rows = rows_of(own, move.source, move.buffer, sent);
+  const KvRows rows = rows_of(own, move.source, move.buffer, sent);
   const Span moved = ring_.moved_rows(move);
   const std::size_t begin = row_bytes() * static_cast<std::size_t>(moved.begin);
   const std::size_t bytes = row_bytes() * static_cast<std::size_t>(moved.end - moved.begin);
@@ -157,7 +156,7 @@ Operands RingExecution::computed(const Operands& own, const Part& part) const {
 void RingExecution::compute(const Operands& own, const Piece& piece) {
   const Part& part = parts_[static_cast<std::size_t>(piece.source.head_part)];
   const Operands on = computed(own, part);
-  const Rows rows = rows_of(on, piece.source.rank, piece.source.buffer, false);
+  const KvRows rows = rows_of(on, piece.source.rank, piece.source.buffer, false);
   const bool rounds = part.o_fp32 == nullptr || (piece.last && !device_.clears_and_rounds());
   piece.execution->run({.q = on.q,
                         .k = rows.k,

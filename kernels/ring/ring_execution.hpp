@@ -47,11 +47,6 @@ class RingExecution {
     Index index;
     std::unique_ptr<Execution> execution;
   };
-  // K and V of a shard, in a buffer or in the rank's own tensors.
-  struct Rows {
-    void* k = nullptr;
-    void* v = nullptr;
-  };
   struct Step {
     std::vector<ShardMove> sends, receives;
     std::vector<Piece> pieces;
@@ -69,7 +64,7 @@ class RingExecution {
   void add_piece(Step& step, const RingStep::Source& source);
   std::size_t row_bytes() const;                      // of K, and as many of V
   std::size_t sent_bytes(std::int64_t source) const;  // the same of a shard
-  Rows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
+  KvRows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
   Operands computed(const Operands& own, const Part& part) const;
   // What must be done to a part of the heads, or its results, before or after it moves in a step.
   template <class Prepare>

@@ -58,7 +58,7 @@ class ClearingDevice : public RingDevice {
   explicit ClearingDevice(RingDevice& other) : other_(other) {}
   std::shared_ptr<void> allocate(std::size_t bytes) override { return other_.allocate(bytes); }
   void load(const PackedShard& packed) override { other_.load(packed); }
-  void pack(KvFrom from, KvTo to, std::int64_t batch, std::int64_t from_rows,
+  void pack(ConstKvRows from, KvRows to, std::int64_t batch, std::int64_t from_rows,
             std::int64_t head_bytes) override {
     other_.pack(from, to, batch, from_rows, head_bytes);
   }
