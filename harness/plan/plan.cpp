@@ -91,7 +91,7 @@ void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) 
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
   if (has_windows(work)) return;
-  const Variant variant = with_groups_of_hosts(work, planned.variant, site);
+  const Variant variant = on_site(work, planned.variant, site);
   if (!has_ring_here(variant) || why_not_ring(work, variant)) return;
   const Ring ring(work, variant);
   const LevelBytes bytes = ring.level_bytes();
@@ -99,8 +99,9 @@ void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) 
   if (ring.groups() > 0) planned.comm_bytes_inside = bytes.inside, planned.comm_bytes_between = bytes.between;
   planned.ring_groups = ring.groups();
   planned.ring_algorithm = to_string(ring.algorithm());
-  planned.transport = to_string(transport_of(work, planned.variant, site));
+  planned.transport = to_string(variant.transport);
   planned.sharding = ring.variant().sharding;
+  if (ring.splits_heads()) planned.head_moves = ring.variant().head_moves;
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const Variant& asked,
@@ -122,8 +123,7 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
     planned.flops = implementation.own_flops(work, threads);
   if (implementation.has_output) planned.min_bytes = min_bytes(work, *counted);
   const auto need = [&](const std::optional<TileCounts>& tiles) {
-    return own_need(work, with_groups_of_hosts(work, variant, site), implementation, threads, site.gpus,
-                    tiles);
+    return own_need(work, on_site(work, variant, site), implementation, threads, site.gpus, tiles);
   };
   if (!planned.skip) planned.own = need(fewest_tile_keys(work, *counted, implementation));
   // Counting takes long if lists are long: what does not fit is skipped without it.

@@ -29,11 +29,12 @@ struct PlannedVariant {
   std::optional<Pairs> pairs;                                   // of windows
   std::optional<double> comm_bytes;                             // sent by all ranks in one execution
   std::optional<double> comm_bytes_inside, comm_bytes_between;  // groups of ranks, if there are any
-  std::string ring_algorithm;               // resolved; empty on one rank, or if no ring is possible
-  std::int64_t ring_groups = 0;             // resolved; 0 as above, or if no groups are known
-  std::string transport;                    // as ring_algorithm
-  Sharding sharding = Sharding::automatic;  // the same; automatic then
-  std::optional<double> seconds;            // estimate for one execution, from nominal rates
+  std::string ring_algorithm;                   // resolved; empty on one rank, or if no ring is possible
+  std::int64_t ring_groups = 0;                 // resolved; 0 as above, or if no groups are known
+  std::string transport;                        // as ring_algorithm
+  Sharding sharding = Sharding::automatic;      // the same; automatic then
+  HeadMoves head_moves = HeadMoves::automatic;  // the same, and if no heads move
+  std::optional<double> seconds;                // estimate for one execution, from nominal rates
 };
 
 struct Comparison {

@@ -137,9 +137,11 @@ bool nccl_is_better(const Case& work, const Variant& variant, const Site& site) 
 
 }  // namespace
 
-Variant with_groups_of_hosts(const Case& work, Variant variant, const Site& site) {
-  if (variant.ring_groups == 0 && work.ring_size > 1 && ranks_are_processes(work, variant, site))
+Variant on_site(const Case& work, Variant variant, const Site& site) {
+  if (work.ring_size == 1) return variant;
+  if (variant.ring_groups == 0 && ranks_are_processes(work, variant, site))
     variant.ring_groups = groups_of_hosts(site.hosts, work.ring_size);
+  variant.transport = transport_of(work, variant, site);
   return variant;
 }
 
@@ -166,11 +168,11 @@ std::optional<std::string> why_not_ring_here(const Measure& measure, const Case&
   if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (variant.index == IndexUse::computed)
     return "a ring keeps the indices of its pieces: index must be cached";
-  const Variant grouped = with_groups_of_hosts(work, variant, site);
-  if (grouped.ring_groups == 0)
+  const Variant here = on_site(work, variant, site);
+  if (here.ring_groups == 0)
     if (std::optional<std::string> reason = why_not_hosts(work, variant, site)) return reason;
-  if (std::optional<std::string> reason = why_not_ring(work, grouped)) return reason;
-  return why_not_launch(work, grouped, site);
+  if (std::optional<std::string> reason = why_not_ring(work, here)) return reason;
+  return why_not_launch(work, here, site);
 }
 
 }  // namespace hilbench

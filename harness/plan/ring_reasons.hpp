@@ -18,9 +18,9 @@ bool has_ring_here(const Variant& variant);
 // several, else inside this process.
 TransportKind transport_of(const Case& work, const Variant& variant, const Site& site);
 
-// The variant with the number of groups of ranks that it runs with: if it names none and its ranks are
-// processes on several hosts, the ranks of each host are a group.
-Variant with_groups_of_hosts(const Case& work, Variant variant, const Site& site);
+// The variant with its transport, and with the number of groups of ranks that it runs with: if it names none
+// and its ranks are processes on several hosts, the ranks of each host are a group.
+Variant on_site(const Case& work, Variant variant, const Site& site);
 
 // Why the harness cannot run the ring of `variant` here; nothing if it can. `work` must have several ranks.
 std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,

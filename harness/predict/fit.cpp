@@ -164,7 +164,8 @@ void RingFit::fit_orders() {
       const Variant a = variant_that_ran(*sample.record), b = variant_that_ran(*other.record);
       return fitted(other) && other.record->case_id == sample.record->case_id &&
              a.ring_algorithm == b.ring_algorithm && a.ring_groups == b.ring_groups &&
-             a.outer_link == b.outer_link && a.sharding == b.sharding && a.order_span == b.order_span;
+             a.head_parts == b.head_parts && a.head_moves == b.head_moves && a.outer_link == b.outer_link &&
+             a.sharding == b.sharding && a.order_span == b.order_span;
     });
     if (twin == samples_.end()) continue;
     const double wanted = sample.ns / twin->ns * model_time(twin->shape, model_).ns;

@@ -182,6 +182,8 @@ class ShapeBuilder {
       made.bytes += ring_.moved_bytes(move);
       made.from.push_back(static_cast<int>(move.peer));
     }
+    const bool by_kernel = shape_.on_gpu && ring_.moves_heads_directly() && from.sources.empty();
+    if (by_kernel) made.messages = std::min(made.messages, 1.0);
     return made;
   }
 
@@ -240,7 +242,7 @@ class ShapeBuilder {
       return static_cast<double>(heads * work.head_dim * dtype_bytes(work.dtype) * work.batch);
     };
     if (ring_.packed(rank)) return static_cast<double>(ring_.sent_rows(rank)) * 2 * row(work.kv_heads);
-    if (!ring_.splits_heads()) return 0;
+    if (!ring_.splits_heads() || ring_.moves_heads_directly()) return 0;
     // Q, K and V are taken apart once, O twice: by head and by row.
     return static_cast<double>(ring_.shards().count(rank)) * (3 * row(work.heads) + 2 * row(work.kv_heads));
   }

@@ -12,8 +12,9 @@
 //              and O in fp32, if pieces merge, which it rounds at the end: `row` an element. On a GPU that is
 //              a launch each.
 //   exchange   t = latency * messages received + byte * bytes received. Packed rows, and heads that are
-//              taken out of a row or put into it, are copied before that, for `pack` per byte; on a GPU rows
-//              are packed by one launch, and each copy of heads counts as one.
+//              regrouped, are copied before that, for `pack` per byte; on a GPU rows are packed by one
+//              launch, and each copy of heads counts as one. Heads that move directly are not copied; if
+//              nothing is computed meanwhile, all that a GPU receives counts as one message.
 //   step       t = max(t_c, t_x) + (1 - hidden) * min(t_c, t_x): it lasts until computation and exchange
 //              are both done, plus the part of the shorter one that is not hidden. A message is sent once
 //              its sender and its receiver have both posted it.

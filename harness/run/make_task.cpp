@@ -52,6 +52,7 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.ring_groups = planned.ring_groups;
   record.transport = planned.transport;
   record.sharding = planned.sharding;
+  record.head_moves = planned.head_moves;
   if (!planned.ring_algorithm.empty())
     record.order_chunk = shard_order(Ring(comparison.work, planned.variant), 0).chunk;
   else if (!planned.variant.baseline && why_not_order(comparison.work, planned.variant).empty())

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace hilbench {
@@ -24,6 +25,7 @@ constexpr std::span<const std::string_view> kAskedAlgorithms(kRingAlgorithms.dat
 constexpr std::array<std::string_view, 4> kShardings = {"auto", "contiguous", "zigzag", "striped"};
 constexpr std::array<std::string_view, 2> kLinks = {"direct", "emulated_host"};
 constexpr std::array<std::string_view, 2> kLaunches = {"steps", "persistent"};
+constexpr std::array<std::string_view, 3> kMoves = {"auto", "direct", "regrouped"};
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
@@ -61,6 +63,9 @@ const std::array kVariantFields = {
         .maximum = 64,
         .get = [](const Variant& variant) { return variant.head_parts; },
         .set = [](Variant& variant, std::int64_t value) { variant.head_parts = value; }},
+    choice_field<&Variant::head_moves, HeadMoves>(
+        "head_moves", kMoves,
+        "how ulysses moves heads (auto: direct, if the transport moves lines; else regrouped)"),
     choice_field<&Variant::sharding, Sharding>(
         "sharding", kShardings, "which positions a rank owns (auto: zigzag if it balances causal work)"),
     choice_field<&Variant::order_span, OrderSpan>("order_span", kSpans,
@@ -82,6 +87,15 @@ std::string_view to_string(TransportKind transport) {
   return kTransports[static_cast<std::size_t>(transport)];
 }
 
+TransportKind transport_named(std::string_view name) {
+  const auto found = std::find(kTransports.begin(), kTransports.end(), name);
+  return found == kTransports.end() ? TransportKind::automatic
+                                    : static_cast<TransportKind>(found - kTransports.begin());
+}
+std::string_view to_string(HeadMoves moves) {
+  return kMoves[static_cast<std::size_t>(moves)];
+}
+
 std::span<const Field<Variant>> variant_fields() {
   return kVariantFields;
 }
@@ -98,7 +112,7 @@ std::string variant_id(const Variant& variant) {
     const bool said_elsewhere = field.name == "order_scope" || field.name == "ring_algorithm" ||
                                 field.name == "ring_groups" || field.name == "outer_link" ||
                                 field.name == "ring_launch" || field.name == "head_parts" ||
-                                field.name == "transport";
+                                field.name == "head_moves" || field.name == "transport";
     if (said_elsewhere || field.get(variant) == field.get(defaults)) continue;
     id += fmt::format(".{}", field_text(field, field.get(variant)));
   }
@@ -110,11 +124,14 @@ std::string variant_id(const Variant& variant) {
   const bool grouped = variant.ring_groups != defaults.ring_groups;
   const bool emulated = variant.outer_link != defaults.outer_link;
   const bool parts = variant.head_parts != defaults.head_parts;
+  const bool moves = variant.head_moves != defaults.head_moves;
   const bool persistent = variant.ring_launch != defaults.ring_launch;
-  if (variant.ring_algorithm != defaults.ring_algorithm || grouped || emulated || persistent || parts)
+  if (variant.ring_algorithm != defaults.ring_algorithm || grouped || emulated || persistent || parts ||
+      moves)
     id += fmt::format("/{}", to_string(variant.ring_algorithm));
   if (grouped) id += fmt::format(".{}", variant.ring_groups);
   if (parts) id += fmt::format(".parts{}", variant.head_parts);
+  if (moves) id += fmt::format(".{}", to_string(variant.head_moves));
   if (emulated) id += fmt::format(".{}", kLinks[static_cast<std::size_t>(variant.outer_link)]);
   if (persistent) id += fmt::format(".{}", kLaunches[static_cast<std::size_t>(variant.ring_launch)]);
   return id;
@@ -126,6 +143,7 @@ std::string one_rank_id(Variant variant) {
   variant.outer_link = OuterLink::direct;
   variant.ring_launch = RingLaunch::steps;
   variant.head_parts = 0;
+  variant.head_moves = HeadMoves::automatic;
   variant.sharding = Sharding::automatic;
   variant.order_span = OrderSpan::shard;
   return variant_id(variant);

@@ -46,12 +46,19 @@ enum class OuterLink { direct, emulated_host };
 // How a rank computes. steps: a launch for each shard, while the next one moves. persistent: one launch for
 // all shards, whose tiles wait for keys that have not arrived.
 enum class RingLaunch { steps, persistent };
+// How heads move in ulysses. direct: in lines, from where they are to where they belong. regrouped: the heads
+// of each receiver are copied together before they are sent, and into place when they have arrived.
+// automatic: direct if the transport moves lines.
+enum class HeadMoves { automatic, direct, regrouped };
 enum class OrderSpan { shard, global };  // the order inside each shard, or of the whole sequence
 enum class TransportKind { automatic, threads, mpi, nccl, peer };  // names of `list transports`
 
 std::string_view to_string(RingAlgorithm algorithm);
 std::string_view to_string(Sharding sharding);
 std::string_view to_string(TransportKind transport);
+std::string_view to_string(HeadMoves moves);
+// automatic if none is called so.
+TransportKind transport_named(std::string_view name);
 
 struct Variant {
   std::string kernel;                       // as written: "dilated", "dilated_cpu", "gemm"
@@ -81,6 +88,7 @@ struct Variant {
   OuterLink outer_link = OuterLink::direct;
   RingLaunch ring_launch = RingLaunch::steps;
   std::int64_t head_parts = 0;  // of ulysses: a rank's heads in as many parts; 0: up to kMostHeadParts
+  HeadMoves head_moves = HeadMoves::automatic;  // of ulysses
   Sharding sharding = Sharding::automatic;
   OrderSpan order_span = OrderSpan::shard;
   TransportKind transport = TransportKind::automatic;
@@ -91,7 +99,7 @@ struct Variant {
 // from this table.
 std::span<const Field<Variant>> variant_fields();
 
-// `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm[.ring_groups][.partsN][.outer_link][.persistent]]`
+// `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm[.ring_groups][.partsN][.head_moves][.outer_link][.persistent]]`
 // without trailing defaults; for a baseline its name alone. Options that are not at their default follow the
 // order as params: `dilated/hilbert.4096.slot.fresh@tokens`. The transport is not part of the id, because it
 // changes no result.

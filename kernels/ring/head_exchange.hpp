@@ -1,6 +1,7 @@
 // The exchange of heads in the Ulysses ring (arXiv 2309.14509, section 3.1): each rank gives away its rows of
 // the other ranks' heads, gets all rows of its own heads, and after the computation gets its rows of the
-// result back.
+// result back. Rows of a tensor that lack other heads are lines; if heads are regrouped, such lines are
+// copied together before they are sent, and into place when they have arrived.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,11 @@
 
 namespace hilbench {
 
-// One part of each rank's heads. Tensors of the computed heads are [batch, rows, heads of a piece, head_dim].
-// Q, K and V hold the rows of rank 0, then those of rank 1 ..., each as that rank stores them; O and LSE are
-// in position order.
+// One part of each rank's heads. Before the messages of Payload::heads are posted: split(), and when they
+// are, keep(); after the computation the same for the results, with collect() and keep_results(), and join()
+// when they have arrived. If heads move directly these do nothing, and what a rank keeps is a message to
+// itself. Tensors of the computed heads are [batch, rows, heads of a piece, head_dim]. Q, K and V hold the
+// rows of rank 0, then those of rank 1 ..., each as that rank stores them; O and LSE are in position order.
 class HeadExchange {
  public:
   // `allocate` gives memory of `device`, which outlives this. `ring` splits heads.
@@ -26,13 +29,16 @@ class HeadExchange {
   // Times that the exchange of one part calls RingDevice::copy_rows().
   static std::int64_t copies(const Ring& ring);
 
-  void split(const Operands& own);    // before the heads are sent
-  Operands computed() const;          // of the part of the rank's heads
-  void collect(const Operands& own);  // before the results are sent
-  void join(const Operands& own);     // after the results were received
-  // Adds the messages of a move, one for each batch entry and tensor.
-  void add_send(const ShardMove& move, std::vector<Transport::Message>& to) const;
-  void add_receive(const ShardMove& move, std::vector<Transport::Message>& to) const;
+  Operands computed() const;  // of the part of the rank's heads
+  void split(const Operands& own);
+  void keep(const Operands& own);  // own rows of own heads
+  void collect();
+  void keep_results(const Operands& own);
+  void join(const Operands& own);
+  // Adds the messages of a move: for each tensor and batch entry one, or one for each stretch of results that
+  // are sent in lines.
+  void add_send(const Operands& own, const ShardMove& move, std::vector<Transport::Message>& to) const;
+  void add_receive(const Operands& own, const ShardMove& move, std::vector<Transport::Message>& to) const;
 
  private:
   // A tensor that is exchanged. A row has the computed heads of one position.
@@ -40,7 +46,8 @@ class HeadExchange {
     std::size_t row_bytes = 0;
     std::vector<std::int64_t> first_row;  // [ranks + 1]: rows of each rank in `whole`
     std::byte* whole = nullptr;           // [batch, all rows]
-    std::byte* parts = nullptr;           // of own rows, for each other rank: [others, batch, own rows]
+    // Null if heads move directly:
+    std::byte* parts = nullptr;      // of own rows, for each other rank: [others, batch, own rows]
     std::byte* collected = nullptr;  // rows of each other rank: [others][batch, its rows]; null: in `whole`
     std::int64_t rows(std::int64_t rank) const;
   };
@@ -53,15 +60,27 @@ class HeadExchange {
   std::size_t own_step(const Tensor& tensor) const;
   std::size_t own_offset(const Tensor& tensor, std::int64_t of) const;
   void split(const Tensor& tensor, const void* own);
-  void take(const Tensor& tensor, std::int64_t of, std::byte* to, std::size_t to_step);
+  void keep(const Tensor& tensor, const void* own);
+  // Calls use(first row in `whole`, rows of `of` that it begins) for every batch entry and stretch of a rank
+  // that has rows. In `whole` they are row_step() bytes apart.
+  template <class Use>
+  void for_stretches(const Tensor& tensor, std::int64_t of, const Use& use) const;
+  std::size_t row_step(const Tensor& tensor) const;
+  void take(const Tensor& tensor, std::int64_t of, RowsTo to);
   void join(const Tensor& tensor, void* own);
+  // Adds one message of `rows` rows that are `step` bytes apart.
+  void add(const Tensor& tensor, std::int64_t peer, const std::byte* first, std::size_t step,
+           std::int64_t rows, std::vector<Transport::Message>& to) const;
+  void add_own(const Tensor& tensor, const void* own, std::int64_t peer, Span rows,
+               std::vector<Transport::Message>& to) const;
   template <class Place>
-  void add(const std::vector<const Tensor*>& tensors, const ShardMove& move, const Place& place,
-           std::vector<Transport::Message>& to) const;
+  void add_entries(const Tensor& tensor, const ShardMove& move, const Place& place,
+                   std::vector<Transport::Message>& to) const;
 
   Ring ring_;
   std::int64_t rank_, part_;
   RingDevice& device_;
+  bool direct_;  // heads move in lines
   Tensor q_, k_, v_, o_, lse_;
 };
 

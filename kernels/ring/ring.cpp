@@ -36,10 +36,21 @@ std::optional<std::string> why_not_groups(const Case& work, const Variant& varia
                      work.ring_size);
 }
 
+// NCCL, MPI and an emulated link move only what is contiguous.
+bool moves_lines(const Variant& variant) {
+  return variant.transport != TransportKind::nccl && variant.transport != TransportKind::mpi &&
+         variant.outer_link == OuterLink::direct;
+}
+
 // Ulysses gives each rank whole query heads and their K/V heads, if it has to exchange anything.
 std::optional<std::string> why_not_split(const Case& work, const Variant& variant) {
   if (variant.ring_algorithm != RingAlgorithm::ulysses || work.ring_size == 1) return std::nullopt;
   if (Ring(work, variant).algorithm() == RingAlgorithm::local) return std::nullopt;
+  if (variant.head_moves == HeadMoves::direct && !moves_lines(variant))
+    return variant.outer_link == OuterLink::direct
+               ? fmt::format("head_moves direct: transport {} moves only what is contiguous",
+                             to_string(variant.transport))
+               : "head_moves direct: an emulated link moves only what is contiguous";
   if (work.heads % work.ring_size == 0 && work.kv_heads % work.ring_size == 0) {
     const std::int64_t kv_heads = work.kv_heads / work.ring_size;
     if (variant.head_parts == 0 || kv_heads % variant.head_parts == 0) return std::nullopt;
@@ -67,8 +78,9 @@ std::optional<std::string> why_not_persistent(const Case& work, const Variant& v
   return std::nullopt;
 }
 
-Variant with_sharding(const Case& work, Variant variant) {
+Variant resolved(const Case& work, Variant variant) {
   variant.sharding = sharding_of(work, variant);
+  variant.head_moves = head_moves_of(variant);
   return variant;
 }
 
@@ -100,9 +112,14 @@ Sharding sharding_of(const Case& work, const Variant& variant) {
   return RingNeeds(work, contiguous, HeadClasses(work)).any() ? Sharding::zigzag : Sharding::contiguous;
 }
 
+HeadMoves head_moves_of(const Variant& variant) {
+  if (variant.head_moves != HeadMoves::automatic) return variant.head_moves;
+  return moves_lines(variant) ? HeadMoves::direct : HeadMoves::regrouped;
+}
+
 Ring::Ring(const Case& work, const Variant& variant)
     : work_(work),
-      variant_(with_sharding(work, variant)),
+      variant_(resolved(work, variant)),
       shards_(variant_.sharding, work.sequence_length, work.ring_size),
       slots_(Sharding::contiguous, work.sequence_length, work.ring_size),
       classes_(work),
@@ -160,8 +177,7 @@ std::vector<std::int64_t> Ring::buffer_rows(std::int64_t rank) const {
 }
 
 bool Ring::sends_heads_whole() const {
-  return persistent() &&
-         (variant_.transport == TransportKind::nccl || variant_.outer_link == OuterLink::emulated_host);
+  return persistent() && !moves_lines(variant_);
 }
 
 std::int64_t Ring::longest_sent_rows() const {
@@ -218,17 +234,18 @@ bool Ring::merges() const {
   return many_pieces || (work_.pattern.size() > 1 && work_.branch_heads == BranchHeads::all);
 }
 
-// Own rows of the other ranks' heads, to be sent, and LSE of them, received; O of them takes the place of Q.
-// All rows of the computed heads. And, if a shard's rows are not neighbours, those rows of O and LSE to be
-// sent.
+// All rows of the computed heads. If heads are regrouped, also own rows of the other ranks' heads, to be
+// sent, and LSE of them, received; O of them takes the place of Q. And then, if a shard's rows are not
+// neighbours, those rows of O and LSE to be sent.
 double Ring::split_bytes(std::int64_t rank) const {
   const auto rows = static_cast<double>(shards_.count(rank));
   const auto all = static_cast<double>(work_.sequence_length);
   const auto others = static_cast<double>(ranks() - 1);
   const double q_row = row_bytes(computed_heads()), kv_row = 2 * row_bytes(computed_kv_heads());
   const double lse_row = lse_bytes(computed_heads());
-  double bytes = others * (rows * (q_row + lse_row) + static_cast<double>(kv_rows(rank)) * kv_row) +
-                 all * (2 * q_row + kv_row + lse_row);
+  double bytes = all * (2 * q_row + kv_row + lse_row);
+  if (moves_heads_directly()) return bytes;
+  bytes += others * (rows * (q_row + lse_row) + static_cast<double>(kv_rows(rank)) * kv_row);
   if (shards_.sharding() != Sharding::contiguous) bytes += (all - rows) * (q_row + lse_row);
   return bytes;
 }

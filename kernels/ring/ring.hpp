@@ -23,6 +23,9 @@ inline constexpr std::int64_t kMostHeadParts = 2;
 // shard so.
 Sharding sharding_of(const Case& work, const Variant& variant);
 
+// What `head_moves: auto` is, with the transport that the variant names.
+HeadMoves head_moves_of(const Variant& variant);
+
 // The reason why this geometry has no ring for the case, or nothing.
 std::optional<std::string> why_not_ring(const Case& work, const Variant& variant);
 
@@ -75,7 +78,8 @@ class Ring {
   Ring(const Case& work, const Variant& variant);
 
   const Case& work() const { return work_; }
-  const Variant& variant() const { return variant_; }  // with the sharding that sharding_of() says
+  // With the sharding and the moves of heads that sharding_of() and head_moves_of() say.
+  const Variant& variant() const { return variant_; }
   std::int64_t ranks() const { return shards_.ranks(); }
   // What really runs: `ring` for automatic, `local` if no rank needs keys of another.
   RingAlgorithm algorithm() const { return algorithm_; }
@@ -114,6 +118,8 @@ class Ring {
   // A rank exchanges and computes its share of the heads in as many parts, one after the other: 1 unless the
   // ring splits heads. A piece of the computation has the heads of one part.
   std::int64_t head_parts() const;
+  // True if heads move in lines, between the tensors of two ranks.
+  bool moves_heads_directly() const { return splits_heads() && variant_.head_moves == HeadMoves::direct; }
   std::int64_t piece_heads() const { return computed_heads() / head_parts(); }
   std::int64_t piece_kv_heads() const { return computed_kv_heads() / head_parts(); }
 

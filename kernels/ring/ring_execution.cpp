@@ -124,19 +124,31 @@ void RingExecution::for_parts(const std::vector<ShardMove>& moves, Payload paylo
 
 void RingExecution::post(const Operands& own, const Step& step) {
   for_parts(step.sends, Payload::heads, [&](const Part& part) { part.heads->split(own); });
-  for_parts(step.sends, Payload::results, [&](const Part& part) { part.heads->collect(own); });
+  for_parts(step.sends, Payload::results, [](const Part& part) { part.heads->collect(); });
   std::vector<Transport::Message> sends, receives;
   for (const ShardMove& move : step.sends)
     if (move.payload == Payload::keys)
       add_keys(own, move, true, sends);
     else
-      parts_[static_cast<std::size_t>(move.part)].heads->add_send(move, sends);
+      parts_[static_cast<std::size_t>(move.part)].heads->add_send(own, move, sends);
   for (const ShardMove& move : step.receives)
     if (move.payload == Payload::keys)
       add_keys(own, move, false, receives);
     else
-      parts_[static_cast<std::size_t>(move.part)].heads->add_receive(move, receives);
-  transport_.post(sends, receives);
+      parts_[static_cast<std::size_t>(move.part)].heads->add_receive(own, move, receives);
+  if (ring_.moves_heads_directly())
+    for (const Payload payload : {Payload::heads, Payload::results})
+      for_parts(step.sends, payload, [&](const Part& part) {
+        const ShardMove kept{.peer = rank_, .source = rank_, .payload = payload};
+        part.heads->add_send(own, kept, sends);
+        part.heads->add_receive(own, kept, receives);
+      });
+  // Beside a computation a kernel that moves lines would wait for multiprocessors.
+  const bool by_kernel = ring_.moves_heads_directly() && step.pieces.empty();
+  transport_.post(sends, receives, Transport::After::stream,
+                  by_kernel ? Transport::Mover::kernel : Transport::Mover::engines);
+  for_parts(step.sends, Payload::heads, [&](const Part& part) { part.heads->keep(own); });
+  for_parts(step.sends, Payload::results, [&](const Part& part) { part.heads->keep_results(own); });
 }
 
 void RingExecution::add_keys(const Operands& own, const ShardMove& move, bool sent,

@@ -341,6 +341,7 @@ ring_published() {
   ring_store rivals sweeps/ring/rivals.yaml --allow-external --filter '^n(16384|65536)-'
   ring_store outer-link sweeps/ring/outer-link.yaml --axis sequence_length=16384,65536
   ring_store launch sweeps/ring/launch.yaml --axis sequence_length=16384,65536 --budget 1
+  ring_store small sweeps/ring/small.yaml
   ring_store ring-peer-long sweeps/ring/nccl.yaml --axis transport=peer --filter "$long"
   ring_store rivals-long sweeps/ring/rivals.yaml --allow-external --filter "$long"
   ring_store ring-nccl sweeps/ring/nccl.yaml --axis sequence_length=16384,65536 --axis transport=nccl

@@ -104,7 +104,8 @@ struct Record {
   std::string ring_algorithm;    // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
   std::int64_t ring_groups = 0;  // resolved: groups of ranks; 0 if none are known, one rank, or skipped
   std::string transport;         // resolved; empty as above
-  Sharding sharding = Sharding::automatic;  // resolved; automatic as above
+  Sharding sharding = Sharding::automatic;      // resolved; automatic as above
+  HeadMoves head_moves = HeadMoves::automatic;  // resolved; automatic as above, and if no heads move
   std::string cache = "warm";
   double steady_s = 0;  // a sample is executions back to back for so many seconds or more; 0: it is not
   Status status = Status::ok;

@@ -176,6 +176,15 @@ Sharding resolved_sharding(const Record& record, const json& params) {
   return resolved.sharding;
 }
 
+// The same of heads. Records of before they could move directly do not say how.
+HeadMoves resolved_head_moves(const Record& record, const json& params) {
+  if (record.ring_algorithm != to_string(RingAlgorithm::ulysses)) return HeadMoves::automatic;
+  if (!params.contains("head_moves")) return HeadMoves::regrouped;
+  Variant resolved;
+  read_field(params, *find_field(variant_fields(), "head_moves"), resolved);
+  return resolved.head_moves;
+}
+
 // The same of sharding, whose default was contiguous once.
 void follow_default_sharding(Record& record) {
   Variant& variant = record.variant;
@@ -326,6 +335,7 @@ Record record_from_json(const json& from) {
   record.ring_algorithm = text_at(params, "ring_algorithm");
   record.sharding = resolved_sharding(record, params);
   follow_default_sharding(record);
+  record.head_moves = resolved_head_moves(record, params);
   if (params.contains("ring_groups")) record.ring_groups = positive_at(params, "ring_groups");
   record.transport = text_at(params, "transport");
   record.cache = string_at(params, "cache");

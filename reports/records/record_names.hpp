@@ -13,8 +13,8 @@ inline constexpr std::array<std::string_view, 5> kVerdicts = {"faster", "slower"
                                                               "inconclusive", "different function"};
 
 // Options that only apply to rings of several ranks.
-inline constexpr std::array<std::string_view, 8> kRingOptions = {
-    "head_parts",  "order_span",  "outer_link", "ring_algorithm",
+inline constexpr std::array<std::string_view, 9> kRingOptions = {
+    "head_moves",  "head_parts",  "order_span", "outer_link", "ring_algorithm",
     "ring_groups", "ring_launch", "sharding",   "transport"};
 
 inline bool of_rings(std::string_view name) {

@@ -48,9 +48,17 @@ class RingTest(LaunchedTest):
                 expected = alone[key]
                 self.assertEqual((record["status"], record["reason"]), (expected["status"], expected["reason"]))
                 ring = record["params"]["transport"] is not None
-                self.assertEqual({**record["params"], "transport": None}, {**expected["params"], "transport": None})
-                for name in ("comm_bytes", "comm_bytes_inside", "comm_bytes_between", "flops", "memory_bytes", "min_bytes"):
+                own = {"transport": None, "head_moves": None}
+                self.assertEqual({**record["params"], **own}, {**expected["params"], **own})
+                for name in ("comm_bytes", "comm_bytes_inside", "comm_bytes_between", "flops", "min_bytes"):
                     self.assertEqual(record[name], expected[name])
+                moves = (record["params"]["head_moves"], expected["params"]["head_moves"])
+                if record["params"]["ring_algorithm"] == "ulysses":  # MPI moves only what is contiguous
+                    self.assertEqual(moves, ("regrouped", "direct"))
+                    self.assertGreater(record["memory_bytes"], expected["memory_bytes"])
+                else:
+                    self.assertEqual(*moves)
+                    self.assertEqual(record["memory_bytes"], expected["memory_bytes"])
                 if not ring or record["status"] != "ok":
                     continue  # `invalid` order, baseline, one rank, skip_when
                 rings += 1

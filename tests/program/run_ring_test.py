@@ -130,8 +130,8 @@ class RingTest(unittest.TestCase):
         self.assertEqual(len(alone), 2 * 2 * 3)
         for record in alone:
             self.assertEqual(record["comm_bytes"], 0)
-            for name in ("ring_algorithm", "ring_groups", "outer_link", "ring_launch", "head_parts", "sharding",
-                         "order_span", "transport"):
+            for name in ("ring_algorithm", "ring_groups", "outer_link", "ring_launch", "head_parts", "head_moves",
+                         "sharding", "order_span", "transport"):
                 self.assertIsNone(record["params"][name])
             self.assertNotIn("ring_bytes", record["counters"])
 

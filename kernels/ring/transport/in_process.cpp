@@ -109,12 +109,12 @@ void InProcessTransport::leave() noexcept {
   if (!exchanges_.empty()) abort(fmt::format("rank {} left while it exchanged data", rank()));
 }
 
-void InProcessTransport::start(std::span<const Message> sends, std::span<const Message> receives,
-                               After after) {
+void InProcessTransport::start(std::span<const Message> sends, std::span<const Message> receives, After after,
+                               Mover mover) {
   Lock lock(group_->mutex_);
   if (group_->failure_) raise(lock);
   try {
-    const std::shared_ptr<void> with = prepare(after);
+    const std::shared_ptr<void> with = prepare(after, mover, sends.size());
     Exchange& exchange = exchanges_.emplace_back();
     for (const Message& message : sends) {
       exchange.push_back(group_->tell(rank(), message.peer, &Transfer::sent, {message, with}));

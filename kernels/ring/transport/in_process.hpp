@@ -88,10 +88,11 @@ class InProcessTransport : public Transport {
 
  private:
   // All of these are called with the lock and hold it when they return.
-  // The data `with` the messages of an exchange that is being posted.
-  virtual std::shared_ptr<void> prepare(After after) = 0;
+  // The data `with` the messages of an exchange that is being posted, in which this rank sends so many.
+  virtual std::shared_ptr<void> prepare(After after, Mover mover, std::size_t sends) = 0;
   // Both ends of a transfer are posted, the second by some rank. Called for the messages of a rank in the
-  // sequence in which it sent them, to whomever: so a sender decides who receives when.
+  // sequence in which it sent them, to whomever: so a sender decides who receives when. The transfer lives
+  // until it is done, or the ring has failed.
   virtual void matched(Transfer&) {}
   // Does a part of an exchange; false if there is nothing to do.
   virtual bool advance(Lock&) { return false; }
@@ -100,7 +101,8 @@ class InProcessTransport : public Transport {
   // Called when the ring has failed: returns when nobody accesses a buffer of exchanges() any more.
   virtual void release(Lock&) noexcept = 0;
 
-  void start(std::span<const Message> sends, std::span<const Message> receives, After after) final;
+  void start(std::span<const Message> sends, std::span<const Message> receives, After after,
+             Mover mover) final;
   void finish() final;
   void match(int source);
   const Transfer& open_before(const Transfer& transfer) const;

@@ -142,7 +142,7 @@ class MpiTransport final : public Transport {
     bool complete = false;
   };
 
-  void start(std::span<const Message> sends, std::span<const Message> receives, After) override {
+  void start(std::span<const Message> sends, std::span<const Message> receives, After, Mover) override {
     const Lock lock(program_->mutex);
     raise_if_ended();
     Exchange& exchange = exchanges_.emplace_back();

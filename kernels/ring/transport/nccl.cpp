@@ -114,7 +114,7 @@ class NcclTransport final : public Transport {
   std::string failure() override { return control_->failure(); }
 
  private:
-  void start(std::span<const Message> sends, std::span<const Message> receives, After) override {
+  void start(std::span<const Message> sends, std::span<const Message> receives, After, Mover) override {
     const Lock lock(mutex_);
     raise_if_ended();
     try {

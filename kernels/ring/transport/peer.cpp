@@ -2,8 +2,10 @@
 // that, stream 0 of both ends goes on. The end that posts second enqueues the copy, so that no GPU ever waits
 // for something that a host has not done yet. Senders push, each with one stream and to one receiver after
 // another: copies that the receivers pull are slower over NVLink, and so are those that meet at a receiver.
-// What crosses an emulated link goes in chunks through pinned host memory: the sender's side stream
-// fills a chunk, the receiver's landing stream empties it.
+// The messages of an exchange with Mover::kernel are collected until all their receivers have posted; then
+// one launch on the side stream writes to all of them at the same time. What crosses an emulated link goes in
+// chunks through pinned host memory: the sender's side stream fills a chunk, the receiver's landing stream
+// empties it.
 #include "kernels/ring/transport/peer.hpp"
 
 #include <cuda_runtime_api.h>
@@ -21,6 +23,7 @@
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/runtime/stream.hpp"
+#include "kernels/cuda/shared/copy_lines.hpp"
 #include "kernels/ring/transport/in_process.hpp"
 
 namespace hilbench {
@@ -67,6 +70,9 @@ struct Post {
   // The receivers' posts for which the side stream has waited. A transfer owns the posts of both ends; if
   // posts owned each other they would never be freed.
   std::set<const Post*> held;
+  // Of a sender whose kernel moves its messages: how many are not matched yet, and those that are.
+  std::size_t unmatched = 0;
+  std::vector<Transfer*> collected;
 
   void hold(cudaStream_t stream) const {
     ready.hold(stream);
@@ -76,9 +82,15 @@ struct Post {
 
 class PeerTransport final : public InProcessTransport {
  public:
-  // The rank's device must be current. `alone`: no other rank uses it.
-  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device, bool alone, EmulatedLink link)
-      : InProcessTransport(rank, std::move(group)), device_(device), alone_(alone), link_(link) {
+  // The rank's device must be current. `alone`: no other rank uses it. `connected`: its kernels can write to
+  // the memory of all ranks.
+  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device, bool alone, bool connected,
+                EmulatedLink link)
+      : InProcessTransport(rank, std::move(group)),
+        device_(device),
+        alone_(alone),
+        connected_(connected),
+        link_(link) {
     if (!link.present()) return;
     landing_ = std::make_unique<cuda::SideStream>();
     chunks_ = std::make_unique<PinnedChunks>();
@@ -88,8 +100,9 @@ class PeerTransport final : public InProcessTransport {
   int multiprocessors() const override { return alone_ ? 0 : kCopyMultiprocessors; }
 
  private:
-  std::shared_ptr<void> prepare(After after) override {
+  std::shared_ptr<void> prepare(After after, Mover mover, std::size_t sends) override {
     auto post = std::make_shared<Post>();
+    if (mover == Mover::kernel && connected_ && !link_.present()) post->unmatched = sends;
     if (after == After::arrivals) {
       std::map<int, std::shared_ptr<cuda::Mark>> last;  // by sender, whose messages arrive in turn
       for (const Exchange& exchange : exchanges())
@@ -115,11 +128,19 @@ class PeerTransport final : public InProcessTransport {
       source->hold(source->side);
       destination->hold(source->side);
     }
-    if (link_.crossed_by(transfer.source, transfer.destination))
-      transfer.moved = cross(from, to, *source, *destination);
-    else
-      push(from, to, *source, *destination, transfer.moved);
-    transfer.state = Transfer::done;
+    const bool by_kernel = source->unmatched > 0;
+    if (by_kernel && to.arrival.flag != nullptr)
+      throw std::logic_error("a kernel that moves messages sets no flags");
+    if (by_kernel && from.lines > 1) {
+      source->collected.push_back(&transfer);
+    } else {
+      if (link_.crossed_by(transfer.source, transfer.destination))
+        transfer.moved = cross(from, to, *source, *destination);
+      else
+        push(from, to, *source, *destination, transfer.moved);
+      transfer.state = Transfer::done;
+    }
+    if (by_kernel && --source->unmatched == 0) push_collected(*source);
   }
 
   // `moved`: the mark after it, at first after the copy, so that whoever fails then waits for that.
@@ -136,6 +157,27 @@ class PeerTransport final : public InProcessTransport {
     if (to.arrival.flag == nullptr) return;
     cuda::write_value(to.arrival.flag, to.arrival.value, source.side);
     mark->set(source.side);
+  }
+
+  // The source's device is current.
+  void push_collected(Post& source) {
+    if (source.collected.empty()) return;
+    std::vector<cuda::Lines> lines;
+    for (const Transfer* const transfer : source.collected) {
+      const Message &from = transfer->sent->message, &to = transfer->expected->message;
+      lines.push_back({from.data, to.data, from.step, to.step,
+                       static_cast<std::uint32_t>(from.bytes / from.lines),
+                       static_cast<std::uint32_t>(from.lines)});
+    }
+    const auto moved = std::make_shared<cuda::Mark>();
+    cuda::copy_lines(lines, source.side);
+    moved->set(source.side);
+    for (Transfer* const transfer : source.collected) {
+      transfer->moved = moved;
+      transfer->state = Transfer::done;
+      wake_ends(*transfer);
+    }
+    source.collected.clear();
   }
 
   static std::shared_ptr<cuda::Mark> marked(int device, cudaStream_t stream) {
@@ -194,7 +236,7 @@ class PeerTransport final : public InProcessTransport {
   }
 
   const int device_;
-  const bool alone_;
+  const bool alone_, connected_;
   const EmulatedLink link_;
   cuda::SideStream side_;
   std::unique_ptr<cuda::SideStream> landing_;  // null without a link
@@ -232,9 +274,11 @@ std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>& 
   for (const int device : devices) {
     for (const int peer : devices) connect(device, peer);
     const cuda::CurrentDevice current(device);
+    const bool connected = std::all_of(devices.begin(), devices.end(),
+                                       [&](int peer) { return peer == device || can_access(device, peer); });
     const bool alone = std::count(devices.begin(), devices.end(), device) == 1;
-    transports.push_back(
-        std::make_unique<PeerTransport>(static_cast<int>(transports.size()), group, device, alone, link));
+    transports.push_back(std::make_unique<PeerTransport>(static_cast<int>(transports.size()), group, device,
+                                                         alone, connected, link));
   }
   return transports;
 }

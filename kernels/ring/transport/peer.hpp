@@ -1,5 +1,6 @@
 // Transport `peer`: ranks are threads of this process, and the data are in the memory of its GPUs. Copy
-// engines move messages over NVLink or PCIe, so that the computation keeps all multiprocessors.
+// engines move messages over NVLink or PCIe, so that the computation keeps all multiprocessors, or a kernel
+// if nothing is computed meanwhile (Transport::Mover).
 #pragma once
 
 #include <memory>

@@ -22,7 +22,7 @@ class ThreadTransport final : public InProcessTransport {
 
  private:
   // The transfers of which this rank receives something that it may be about to pass on.
-  std::shared_ptr<void> prepare(After after) override {
+  std::shared_ptr<void> prepare(After after, Mover, std::size_t) override {
     auto before = std::make_shared<Exchange>();
     if (after == After::arrivals)
       for (const Exchange& exchange : exchanges())

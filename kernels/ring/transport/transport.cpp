@@ -6,7 +6,8 @@
 
 namespace hilbench {
 
-void Transport::post(std::span<const Message> sends, std::span<const Message> receives, After after) {
+void Transport::post(std::span<const Message> sends, std::span<const Message> receives, After after,
+                     Mover mover) {
   for (const std::span<const Message> messages : {sends, receives})
     for (const Message& message : messages) {
       if (message.peer < 0 || message.peer >= size_)
@@ -17,9 +18,9 @@ void Transport::post(std::span<const Message> sends, std::span<const Message> re
         throw std::logic_error("this transport, or this message, has no such lines");
     }
   if (after == After::arrivals && !signals()) throw std::logic_error("this transport waits for no arrivals");
-  start(sends, receives, after);
+  start(sends, receives, after, mover);
   for (const Message& message : sends)
-    bytes_sent_to_[static_cast<std::size_t>(message.peer)] += message.bytes;
+    if (message.peer != rank_) bytes_sent_to_[static_cast<std::size_t>(message.peer)] += message.bytes;
   ++posted_;
 }
 

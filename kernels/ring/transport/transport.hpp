@@ -42,6 +42,10 @@ class Transport {
   // When an exchange may begin. stream: on a GPU after all work that is on stream 0 already. arrivals: after
   // all that this rank receives in earlier exchanges has arrived, so that it may be passed on.
   enum class After { stream, arrivals };
+  // What moves the messages that a rank sends in an exchange, if the transport has a choice: over `peer`.
+  // kernel: one launch for all, faster if lines are short or messages many, but it needs multiprocessors, and
+  // sets no flags: for an exchange beside which nothing is computed.
+  enum class Mover { engines, kernel };
 
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -54,7 +58,8 @@ class Transport {
   // whomever: one that its receiver does not expect yet holds up those after it. Until wait() has returned
   // for the exchange, do not change sent data and do not read received data, unless a flag shows that it has
   // arrived. Flags and After::arrivals only if signals() is true. After::arrivals: call settle() before.
-  void post(std::span<const Message> sends, std::span<const Message> receives, After after = After::stream);
+  void post(std::span<const Message> sends, std::span<const Message> receives, After after = After::stream,
+            Mover mover = Mover::engines);
   // Returns when both ends have posted this rank's messages, and those that their senders sent before, and
   // whatever a host must do for them is done: a kernel that is enqueued on stream 0 from now on may wait for
   // their flags. (Between threads the messages move in wait().)
@@ -81,7 +86,7 @@ class Transport {
   virtual void abort(const std::string& why) noexcept = 0;
   virtual std::string failure() = 0;
 
-  // Counted over all that was posted: in all, and to one rank.
+  // Counted over all that was posted: to all other ranks, and to one.
   std::uint64_t bytes_sent() const;
   std::uint64_t bytes_sent_to(int peer) const { return bytes_sent_to_[static_cast<std::size_t>(peer)]; }
 
@@ -90,7 +95,8 @@ class Transport {
       : rank_(rank), size_(size), timeout_s_(timeout_s), bytes_sent_to_(static_cast<std::size_t>(size), 0) {}
 
  private:
-  virtual void start(std::span<const Message> sends, std::span<const Message> receives, After after) = 0;
+  virtual void start(std::span<const Message> sends, std::span<const Message> receives, After after,
+                     Mover mover) = 0;
   virtual void finish() = 0;  // the oldest exchange that was started
 
   int rank_, size_;

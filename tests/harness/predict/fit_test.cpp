@@ -122,11 +122,30 @@ TEST(RingModel, PacksBeforeItSends) {
 TEST(RingModel, CopiesOfHeadsAreLaunches) {
   Case work = ring_case(1024, 2);
   work.heads = work.kv_heads = 4;
-  const Variant heads{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ulysses, .head_parts = 2};
+  Variant heads{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ulysses, .head_parts = 2};
+  heads.head_moves = HeadMoves::regrouped;
   const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 0, 0, 0}};
   EXPECT_NEAR(model_time(ring_shape(work, heads, {}), model, RingPart::exchange).ns, 2 * 10 * 100, 1e-6);
   work.device = DeviceKind::cpu;
   EXPECT_EQ(model_time(ring_shape(work, heads, {.threads = 2}), model, RingPart::exchange).ns, 0);
+}
+
+// Of four ranks with two parts: in the first and the last exchange nothing is computed, so that a kernel
+// moves all; the messages of the others are 3 each.
+TEST(RingModel, HeadsThatMoveDirectlyAreOneMessageIfNothingIsComputed) {
+  Case work = ring_case(1024, 4);
+  work.heads = work.kv_heads = 8;
+  Variant heads{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ulysses, .head_parts = 2};
+  const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 1000, 0, 9}};
+  const auto exchange_ns = [&] {
+    return model_time(ring_shape(work, heads, {.threads = 4}), model, RingPart::exchange).ns;
+  };
+  EXPECT_NEAR(exchange_ns(), (1 + 3 + 3 + 1) * 1000, 1e-6);
+  heads.transport = TransportKind::nccl;
+  EXPECT_GT(exchange_ns(), 4 * 3 * 1000) << "and copies";
+  heads.transport = TransportKind::automatic;
+  work.device = DeviceKind::cpu;
+  EXPECT_NEAR(exchange_ns(), 4 * 3 * 1000, 1e-6);
 }
 
 TEST(RingModel, CarriesTheLinearFunctionThatGivesItsTime) {

@@ -32,6 +32,9 @@ TEST(SweepVariants, RingOptionsStandInTheId) {
             (Ids{"dilated/linear.contiguous/auto.2", "dilated/linear.contiguous/auto.2.emulated_host"}));
   EXPECT_EQ(variant_ids("variants: [{kernel: dilated, ring_algorithm: ulysses, head_parts: [0, 4]}]\n"),
             (Ids{"dilated/linear/ulysses", "dilated/linear/ulysses.parts4"}));
+  EXPECT_EQ(
+      variant_ids("variants: [{kernel: dilated, ring_algorithm: ulysses, head_moves: [auto, regrouped]}]\n"),
+      (Ids{"dilated/linear/ulysses", "dilated/linear/ulysses.regrouped"}));
   EXPECT_EQ(variant_ids("variants: [{kernel: dilated, traversal: sawtooth, order_span: global, "
                         "ring_algorithm: allgather}]\n"),
             (Ids{"dilated/linear.global/sawtooth/allgather"}));

@@ -69,7 +69,10 @@ inline Variant random_ring_variant(Random& random, std::int64_t ranks, RingAlgor
   if (grouped || between(random, 0, 2) == 0) variant.ring_groups = random_groups(random, ranks);
   if (variant.ring_groups > 0)
     variant.outer_link = one_of(random, {OuterLink::direct, OuterLink::emulated_host});
-  if (algorithm == RingAlgorithm::ulysses) variant.head_parts = between(random, 0, 1);
+  if (algorithm == RingAlgorithm::ulysses) {
+    variant.head_parts = between(random, 0, 1);
+    if (between(random, 0, 1) == 0) variant.head_moves = HeadMoves::regrouped;
+  }
   variant.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
   variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
   variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});

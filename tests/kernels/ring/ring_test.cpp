@@ -254,6 +254,15 @@ TEST(RingUnsupported, SaysWhy) {
   variant.head_parts = 3;
   EXPECT_EQ(why_not_ring(work, variant), "head_parts 3: a rank's K/V heads, 2, are no multiple of it");
   variant.head_parts = 0;
+  variant.head_moves = HeadMoves::direct;
+  EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
+  variant.transport = TransportKind::nccl;
+  EXPECT_EQ(why_not_ring(work, variant), "head_moves direct: transport nccl moves only what is contiguous");
+  variant.transport = TransportKind::peer;
+  variant.ring_groups = 2;
+  variant.outer_link = OuterLink::emulated_host;
+  EXPECT_EQ(why_not_ring(work, variant), "head_moves direct: an emulated link moves only what is contiguous");
+  variant = variant_of(RingAlgorithm::ulysses);
   work.kv_heads = 2;
   EXPECT_EQ(why_not_ring(work, variant),
             "ulysses gives each rank as many heads: of heads 8 and kv_heads 2, both must be multiples of "
@@ -262,6 +271,30 @@ TEST(RingUnsupported, SaysWhy) {
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt) << "local";
   work.ring_size = 257;
   EXPECT_NE(why_not_ring(work, variant_of(RingAlgorithm::ring)), std::nullopt);
+}
+
+// Heads that move directly need no buffers for what is sent and received.
+TEST(HeadMoves, AreDirectIfTheTransportMovesLines) {
+  const Case work{.sequence_length = 256, .pattern = {{256, 1}}, .heads = 8, .kv_heads = 8, .ring_size = 4};
+  Variant variant = variant_of(RingAlgorithm::ulysses);
+  const auto chosen = [&] { return Ring(work, variant).variant().head_moves; };
+  for (const TransportKind lines : {TransportKind::automatic, TransportKind::threads, TransportKind::peer}) {
+    variant.transport = lines;
+    EXPECT_EQ(chosen(), HeadMoves::direct);
+  }
+  const double direct = Ring(work, variant).memory(0).buffers;
+  for (const TransportKind none : {TransportKind::nccl, TransportKind::mpi}) {
+    variant.transport = none;
+    EXPECT_EQ(chosen(), HeadMoves::regrouped);
+  }
+  EXPECT_GT(Ring(work, variant).memory(0).buffers, direct);
+  variant.transport = TransportKind::peer;
+  variant.head_moves = HeadMoves::regrouped;
+  EXPECT_EQ(chosen(), HeadMoves::regrouped);
+  variant.head_moves = HeadMoves::automatic;
+  variant.ring_groups = 2;
+  variant.outer_link = OuterLink::emulated_host;
+  EXPECT_EQ(chosen(), HeadMoves::regrouped);
 }
 
 }  // namespace

@@ -212,8 +212,9 @@ class LateTransport final : public Transport {
   std::string failure() override { return other_->failure(); }
 
  private:
-  void start(std::span<const Message> sends, std::span<const Message> receives, After after) override {
-    other_->post(sends, receives, after);
+  void start(std::span<const Message> sends, std::span<const Message> receives, After after,
+             Mover mover) override {
+    other_->post(sends, receives, after, mover);
     late_ = true;
   }
   void finish() override {

@@ -27,7 +27,7 @@ TEST(RecordJson, TheFormerDefaultShardingIsKeptAsWhatRan) {
   record.work.ring_size = 4;
   record.ring_algorithm = "ring";
   json out = to_json(record);
-  for (const char* later : {"head_parts", "outer_link", "ring_launch"})
+  for (const char* later : {"head_parts", "head_moves", "outer_link", "ring_launch"})
     out["asked"].erase(later), out["params"].erase(later);
   const Record older = record_from_json(out);
   EXPECT_EQ(older.variant.sharding, Sharding::automatic);
@@ -59,7 +59,7 @@ TEST(RecordJson, TheFormerDefaultTraversalIsKeptAsWhatWasChosen) {
 TEST(RecordJson, RingOptionsMayBeMissing) {
   json out = to_json(kernel_record());
   for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport",
-                           "outer_link", "ring_launch", "head_parts"})
+                           "outer_link", "ring_launch", "head_parts", "head_moves"})
     out["asked"].erase(name);
   out["params"].erase("ring_groups");
   for (const char* name : {"comm_bytes_inside", "comm_bytes_between"}) out.erase(name);

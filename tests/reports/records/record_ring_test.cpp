@@ -14,7 +14,7 @@ TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
   record.variant.sharding = Sharding::zigzag;
   record.variant_id = variant_id(record.variant);
   for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport",
-                           "outer_link", "ring_launch", "head_parts"})
+                           "outer_link", "ring_launch", "head_parts", "head_moves"})
     EXPECT_TRUE(to_json(record)["params"].at(name).is_null()) << name;
   expect_round_trip(record);
   record.work.ring_size = 4;
@@ -44,6 +44,30 @@ TEST(RecordJson, SaysWhichShardingAutoWas) {
   EXPECT_EQ(back.sharding, Sharding::zigzag);
   EXPECT_EQ(back.variant.sharding, Sharding::automatic);
   EXPECT_EQ(variant_that_ran(back).sharding, Sharding::zigzag);
+}
+
+TEST(RecordJson, SaysHowHeadsMoved) {
+  Record record = kernel_record();
+  record.work.ring_size = 4;
+  record.variant.ring_algorithm = RingAlgorithm::ulysses;
+  record.variant_id = variant_id(record.variant);
+  record.ring_algorithm = "ulysses";
+  record.sharding = Sharding::contiguous;
+  record.transport = "nccl";
+  record.head_moves = HeadMoves::regrouped;
+  json out = to_json(record);
+  EXPECT_EQ(out["params"]["head_moves"], "regrouped");
+  EXPECT_EQ(out["asked"]["head_moves"], "auto");
+  expect_round_trip(record);
+  const Variant ran = variant_that_ran(record_from_json(out));
+  EXPECT_EQ(ran.head_moves, HeadMoves::regrouped);
+  EXPECT_EQ(ran.transport, TransportKind::nccl);
+  record.head_moves = HeadMoves::direct;
+  EXPECT_EQ(record_from_json(to_json(record)).head_moves, HeadMoves::direct);
+  out["asked"].erase("head_moves"), out["params"].erase("head_moves");
+  const Record older = record_from_json(out);
+  EXPECT_EQ(older.head_moves, HeadMoves::regrouped) << "of before they could move directly";
+  EXPECT_EQ(variant_id(older.variant), record.variant_id);
 }
 
 // The groups of hosts: the sweep names none.

@@ -162,6 +162,7 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                                         "outer_link",
                                                         "ring_launch",
                                                         "head_parts",
+                                                        "head_moves",
                                                         "sharding",
                                                         "transport",
                                                         "device",

@@ -85,7 +85,7 @@ struct Flight {
   std::deque<MessageBuffer<Memory>> sent, received;
   std::vector<const Letter*> expected;
 
-  // Posts this rank's part of the exchange; returns the bytes that it sends.
+  // Posts this rank's part of the exchange; returns the bytes that it sends to others.
   std::uint64_t post(Transport& transport, const std::vector<Letter>& letters, int exchange) {
     std::vector<Transport::Message> sends, receives;
     std::uint64_t bytes = 0;
@@ -94,14 +94,15 @@ struct Flight {
       if (letter.source == transport.rank()) {
         sent.emplace_back(letter.values.size()).fill(letter.values);
         sends.push_back(sent.back().message(letter.destination));
-        bytes += letter.values.size();
+        if (letter.destination != transport.rank()) bytes += letter.values.size();
       }
       if (letter.destination == transport.rank()) {
         receives.push_back(received.emplace_back(letter.values.size()).message(letter.source));
         expected.push_back(&letter);
       }
     }
-    transport.post(sends, receives);
+    transport.post(sends, receives, Transport::After::stream,
+                   exchange % 2 == 0 ? Transport::Mover::engines : Transport::Mover::kernel);
     return bytes;
   }
 
@@ -134,39 +135,49 @@ void exercise_exchanges(Transport& transport, int exchanges, int depth, unsigned
   EXPECT_EQ(transport.bytes_sent(), bytes);
 }
 
-// Messages of lines: every rank gives columns of a matrix to every other, and the rest stays as it was.
+// Messages of lines: every rank gives columns of a matrix to every other, which puts them into a wider one,
+// whose rest stays as it was. Lines of 40 bytes, of 48, and of 37; and one message without lines.
 template <class Memory>
-void exercise_lines(Transport& transport) {
-  constexpr std::size_t kLines = 37, kStep = 96, kBegin = 16, kLine = 40;
+void exercise_lines(Transport& transport, Transport::Mover mover = Transport::Mover::engines) {
+  constexpr std::size_t kLines = 700, kFromStep = 96, kToStep = 112, kBegin = 16;
   ASSERT_TRUE(transport.strides());
   const auto matrix_of = [](int source) {
-    std::vector<unsigned char> values(kLines * kStep);
+    std::vector<unsigned char> values(kLines * kFromStep);
     for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<unsigned char>(i / kStep * 7 + i + static_cast<std::size_t>(source) * 50);
+      values[i] = static_cast<unsigned char>(i / kFromStep * 7 + i + static_cast<std::size_t>(source) * 50);
     return values;
   };
-  const auto message = [&](const MessageBuffer<Memory>& matrix, int peer) {
-    Transport::Message lines = matrix.message(peer);
-    lines.data = static_cast<unsigned char*>(lines.data) + kBegin;
-    lines.bytes = kLines * kLine, lines.lines = kLines, lines.step = kStep;
-    return lines;
-  };
-  MessageBuffer<Memory> own(kLines * kStep);
-  own.fill(matrix_of(transport.rank()));
-  std::vector<MessageBuffer<Memory>> received;
-  std::vector<Transport::Message> sends, receives;
-  for (int peer = 0; peer < transport.size(); ++peer) {
-    received.emplace_back(kLines * kStep).fill(std::vector<unsigned char>(kLines * kStep, 0x5a));
-    sends.push_back(message(own, peer));
-    receives.push_back(message(received.back(), peer));
-  }
-  transport.post(sends, receives);
-  transport.wait();
-  for (int peer = 0; peer < transport.size(); ++peer) {
-    std::vector<unsigned char> expected = matrix_of(peer);
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      if (i % kStep < kBegin || i % kStep >= kBegin + kLine) expected[i] = 0x5a;
-    received[static_cast<std::size_t>(peer)].expect(expected, "lines of rank " + std::to_string(peer));
+  for (const std::size_t line : {40, 48, 37}) {
+    const auto message = [&](const MessageBuffer<Memory>& matrix, int peer, std::size_t step) {
+      Transport::Message lines = matrix.message(peer);
+      lines.data = static_cast<unsigned char*>(lines.data) + kBegin;
+      lines.bytes = kLines * line, lines.lines = kLines, lines.step = step;
+      return lines;
+    };
+    MessageBuffer<Memory> own(kLines * kFromStep);
+    own.fill(matrix_of(transport.rank()));
+    std::vector<MessageBuffer<Memory>> received, whole;
+    std::vector<Transport::Message> sends, receives;
+    for (int peer = 0; peer < transport.size(); ++peer) {
+      received.emplace_back(kLines * kToStep).fill(std::vector<unsigned char>(kLines * kToStep, 0x5a));
+      whole.emplace_back(kLines * kFromStep);
+      sends.push_back(message(own, peer, kFromStep));
+      receives.push_back(message(received.back(), peer, kToStep));
+      sends.push_back(own.message(peer));
+      receives.push_back(whole.back().message(peer));
+    }
+    transport.post(sends, receives, Transport::After::stream, mover);
+    transport.wait();
+    for (int peer = 0; peer < transport.size(); ++peer) {
+      const std::vector<unsigned char> matrix = matrix_of(peer);
+      std::vector<unsigned char> expected(kLines * kToStep, 0x5a);
+      for (std::size_t row = 0; row < kLines; ++row)
+        std::copy_n(matrix.begin() + static_cast<std::ptrdiff_t>(row * kFromStep + kBegin), line,
+                    expected.begin() + static_cast<std::ptrdiff_t>(row * kToStep + kBegin));
+      const std::string what = std::to_string(line) + " bytes a line, of rank " + std::to_string(peer);
+      received[static_cast<std::size_t>(peer)].expect(expected, what);
+      whole[static_cast<std::size_t>(peer)].expect(matrix, what);
+    }
   }
 }
 

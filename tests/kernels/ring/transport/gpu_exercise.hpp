@@ -41,9 +41,13 @@ struct Neighbours {
   explicit Neighbours(const Transport& transport)
       : next((transport.rank() + 1) % transport.size()),
         previous((transport.rank() + transport.size() - 1) % transport.size()) {}
-  void post(Transport& transport, void* from, void* to, std::size_t bytes) const {
-    const Transport::Message sends[] = {{next, from, bytes}}, receives[] = {{previous, to, bytes}};
-    transport.post(sends, receives);
+  // A kernel moves what has several lines.
+  void post(Transport& transport, void* from, void* to, std::size_t bytes, std::size_t lines = 1) const {
+    Transport::Message sent{next, from, bytes}, received{previous, to, bytes};
+    for (Transport::Message* const message : {&sent, &received})
+      if (lines > 1) message->lines = lines, message->step = bytes / lines;
+    transport.post({&sent, 1}, {&received, 1}, Transport::After::stream,
+                   lines > 1 ? Transport::Mover::kernel : Transport::Mover::engines);
   }
   int next, previous;
 };
@@ -61,7 +65,7 @@ inline std::vector<int> values_of(const Words& words) {
 
 // Stream 0 is late to write what is sent and to read what the receive overwrites, and reads at
 // once what was received.
-inline void exercise_stream_order(Transport& transport) {
+inline void exercise_stream_order(Transport& transport, std::size_t lines = 1) {
   constexpr std::size_t kCount = 4 << 20;
   const Neighbours neighbours(transport);
   const std::vector<int> mine(kCount, 100 + transport.rank()), old(kCount, -1), poison(kCount, -2);
@@ -70,7 +74,7 @@ inline void exercise_stream_order(Transport& transport) {
     if (round == transport.rank() % 3) cuda::hold(kLongCycles, nullptr);  // ranks are late in turn
     copy(sent, source);
     copy(before, received);
-    neighbours.post(transport, sent.data(), received.data(), kCount * sizeof(int));
+    neighbours.post(transport, sent.data(), received.data(), kCount * sizeof(int), lines);
     transport.wait();
     copy(after, received);
     copy(sent, before);  // the sent data may change now

@@ -54,7 +54,8 @@ TEST_P(NcclRanks, Gather) {
 }
 
 TEST_P(NcclRanks, KeepTheOrderOfStream0) {
-  expect_no_errors(run_gpus(ranks(), kPatience_s, exercise_stream_order));
+  expect_no_errors(
+      run_gpus(ranks(), kPatience_s, [](Transport& transport) { exercise_stream_order(transport); }));
 }
 
 // NCCL's blocks start on multiprocessors that the computation's blocks leave.

@@ -58,7 +58,9 @@ TEST_P(PeerRanks, TellOfArrivals) {
 }
 
 TEST_P(PeerRanks, ExchangeLines) {
-  expect_no_errors(run_peers(GetParam(), kPatience_s, exercise_lines<GpuMemory>));
+  for (const Transport::Mover mover : {Transport::Mover::engines, Transport::Mover::kernel})
+    expect_no_errors(run_peers(GetParam(), kPatience_s,
+                               [&](Transport& transport) { exercise_lines<GpuMemory>(transport, mover); }));
 }
 
 TEST_P(PeerRanks, Gather) {
@@ -66,7 +68,9 @@ TEST_P(PeerRanks, Gather) {
 }
 
 TEST_P(PeerRanks, KeepTheOrderOfStream0) {
-  expect_no_errors(run_peers(GetParam(), kPatience_s, exercise_stream_order));
+  for (const std::size_t lines : {1, 1024})
+    expect_no_errors(run_peers(GetParam(), kPatience_s,
+                               [&](Transport& transport) { exercise_stream_order(transport, lines); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, PeerRanks, testing::Values(1, 2, 3, 4, 8), testing::PrintToStringParamName());

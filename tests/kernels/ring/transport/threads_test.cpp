@@ -54,7 +54,8 @@ TEST_P(ThreadRanks, TellOfArrivals) {
 }
 
 TEST_P(ThreadRanks, ExchangeLines) {
-  expect_no_errors(run_threads(GetParam(), kPatience_s, exercise_lines<HostMemory>));
+  expect_no_errors(run_threads(GetParam(), kPatience_s,
+                               [](Transport& transport) { exercise_lines<HostMemory>(transport); }));
 }
 
 TEST_P(ThreadRanks, Gather) {
