@@ -100,5 +100,31 @@ def block_launches(folder, sweep):
                      "in steps / one launch", "ring in steps / one launch"], cells)
 
 
+def block_ring_choices(folder, sweep):
+    """One row a ring, one column a variant: time of the reference / time of the variant; and the fastest of them."""
+    rings = [record for record in folder.records(sweep) if record["time_ns"] and record["params"]["ring_size"] > 1]
+    ratios = folder.speedups(sweep)
+    reference = next(ratio["against"] for ratio in ratios.values())
+    names = [name for name in dict.fromkeys(record["variant"] for record in rings) if name != reference]
+    rows = []
+    for case, group in grouped(rings, lambda record: record["case"]).items():
+        ranks = group[0]["params"]["ring_size"]
+        best = min(group, key=median_of)
+        first = next(one for one in group if one["variant"] == reference)
+        rows.append([work(case), ranks, f"{median_of(first) / 1e6:.4g}",
+                     *(ratio_text(ratios.get((case, name))) for name in names), best["variant"],
+                     f"{best['flops'] / median_of(best) / 1e3 / ranks:.0f}"])
+    return markdown(["case (segment/dilation)", "ranks", f"{reference}, ms", *names, "fastest", "its TFLOP/s a GPU"],
+                    rows)
+
+
+def median_of(record):
+    return record["time_ns"]["median"]
+
+
+def ratio_text(ratio):
+    return f"{ratio['ratio']:.3f} [{ratio['ci'][0]:.3f}, {ratio['ci'][1]:.3f}]" if ratio else ""
+
+
 def rounds_of(samples):
     return ", ".join(str(len(one)) for one in samples) if isinstance(samples[0], list) else len(samples)

@@ -81,6 +81,18 @@ class Measured(unittest.TestCase):
         self.assertIn("| ring | 4 | 2, 1 | 1 | 0.5 | 1 | 3 | 0.333 | 0.800 [0.700, 0.900] |", table[2])
         self.assertIn("| allgather | 4 | 2, 1 | 1 | 0.5 | 2 | 1 | 2.000 | 0.800 [0.700, 0.900] |", table[3])
 
+    def test_the_fastest_of_all_ways_is_named(self):
+        records = [record(4, name) for name in ("dilated/linear", "dilated/linear/ulysses", "dilated/linear/allgather")]
+        for one, ns in zip(records, (2e6, 1e6, 4e6)):
+            one.update(flops=8e12, time_ns={"median": ns, "samples": [[ns]]})
+        folder = Tables([record(1, "dilated/linear"), *records])
+        folder.speedups = lambda _: {(CASE.format(4), "dilated/linear/ulysses"):
+                                     {"against": "dilated/linear", "ratio": 2.0, "ci": [1.9, 2.1]}}
+        table = rings.block_ring_choices(folder, "peer").splitlines()
+        self.assertIn("| ranks | dilated/linear, ms | dilated/linear/ulysses | dilated/linear/allgather |", table[0])
+        self.assertEqual(table[2:], ["| n 8, 8/1, h 1, d 64, bf16 | 4 | 2 | 2.000 [1.900, 2.100] |  | "
+                                     "dilated/linear/ulysses | 2000 |"])
+
     def test_a_profiled_rival_stands_beside_the_ring(self):
         rival = record(4, "torch", {"gpu_busy_ns": {"value": 3e6}})
         table = kernels.block_busy(Tables([record(4, "dilated/linear"), rival]), "peer").splitlines()
