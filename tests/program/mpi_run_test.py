@@ -84,6 +84,19 @@ class RingTest(LaunchedTest):
         own = dump / record["case"] / record["variant"].replace("/", "_")
         self.compare_dumps(own, one)
 
+    def test_eight_ranks(self):
+        """Every algorithm, flat and in two groups of four; the oracle verifies each."""
+        heads = RING.replace("heads: 4", "heads: 8").replace("[1, 3, 4]", "8").replace("[66, 37]", "66")
+        out, _ = self.launch(8, "run", self.program.sweep(heads), "-o", "out")
+        self.assertIn("23 records ok, 0 failed, 1 invalid", out)  # an order of the seeds is none
+        rings = [r for r in self.program.records("out") if r["status"] == "ok"]
+        algorithms = {r["params"]["ring_algorithm"] for r in rings}
+        self.assertEqual(algorithms, {"ring", "allgather", "ring_packed", "allgather_packed", "hierarchical",
+                                      "hierarchical_packed", "ulysses"})
+        for record in rings:
+            self.assertEqual(record["environment"]["transport"]["processes"], 8)
+            self.assertEqual(record["counters"]["ring_bytes"]["value"], record["comm_bytes"])
+
     def test_fewer_ranks_than_processes_and_more(self):
         sweep = self.program.sweep(QUICK)
         self.launch(3, "run", sweep, "-o", "out")
