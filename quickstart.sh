@@ -95,7 +95,7 @@ cmake --build build --parallel "$(nproc)" >>build-setup.log 2>&1 ||
 mv build-setup.log build/setup.log
 [ $until != setup ] || exit 0
 
-echo "== measuring sweeps/quick.yaml (about two minutes)"
+echo "== measuring sweeps/quick.yaml (two minutes to ten)"
 status=0
 build/hilbench run sweeps/quick.yaml || status=$?
 [ $status -le 1 ] || exit $status

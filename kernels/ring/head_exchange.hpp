@@ -1,7 +1,7 @@
 // The exchange of heads in the Ulysses ring (arXiv 2309.14509, section 3.1): each rank gives away its rows of
 // the other ranks' heads, gets all rows of its own heads, and after the computation gets its rows of the
-// result back. Rows of a tensor that lack other heads are lines; if heads are regrouped, such lines are
-// copied together before they are sent, and into place when they have arrived.
+// result back. The heads that go to one rank are a line of each row. If heads are regrouped, lines of Q, K
+// and V are copied together before they are sent, and those of O and LSE into place when they have arrived.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ class HeadExchange {
   void collect();
   void keep_results(const Operands& own);
   void join(const Operands& own);
-  // Adds the messages of a move: for each tensor and batch entry one, or one for each stretch of results that
-  // are sent in lines.
+  // Adds the messages of a move: for each tensor and batch entry one; of results that move directly, one for
+  // each stretch of rows.
   void add_send(const Operands& own, const ShardMove& move, std::vector<Transport::Message>& to) const;
   void add_receive(const Operands& own, const ShardMove& move, std::vector<Transport::Message>& to) const;
 

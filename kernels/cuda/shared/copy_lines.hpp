@@ -9,7 +9,7 @@
 
 namespace hilbench::cuda {
 
-// `count` lines of `bytes` bytes, whose begins are so many bytes apart.
+// `count` lines of `bytes` bytes, whose begins are from_step and to_step bytes apart.
 struct Lines {
   const void* from = nullptr;
   void* to = nullptr;
@@ -19,8 +19,8 @@ struct Lines {
 
 // Copies all of them, in any sequence, on `stream` of the current device: by one launch for every
 // kLinesOfLaunch elements of `lines`. Words of 16 bytes move if addresses, steps and bytes are multiples of
-// 16; else of 4, or single bytes. A block moves a line: long lines should be many. Throws CudaError if a
-// launch is refused.
+// 16; else of 4, or single bytes. A block moves about 16 KiB: some lines, or one long line. Throws CudaError
+// if a launch is refused.
 inline constexpr std::size_t kLinesOfLaunch = 64;
 void copy_lines(const std::vector<Lines>& lines, cudaStream_t stream);
 

@@ -35,16 +35,18 @@ class Transport {
     void* data = nullptr;
     std::size_t bytes = 0;  // the same at both ends; 0 is a message too
     Arrival arrival = {};   // of a message that is received
-    // The bytes are lines of equal length, as many at both ends, whose begins are `step` bytes apart. Only if
-    // strides() is true.
+    // The bytes are `lines` lines of equal length, as many at both ends, whose begins are `step` bytes apart,
+    // which may differ. More than one only if strides() is true.
     std::size_t lines = 1, step = 0;
   };
   // When an exchange may begin. stream: on a GPU after all work that is on stream 0 already. arrivals: after
   // all that this rank receives in earlier exchanges has arrived, so that it may be passed on.
   enum class After { stream, arrivals };
-  // What moves the messages that a rank sends in an exchange, if the transport has a choice: over `peer`.
-  // kernel: one launch for all, faster if lines are short or messages many, but it needs multiprocessors, and
-  // sets no flags: for an exchange beside which nothing is computed.
+  // What moves the messages of several lines that a rank sends in an exchange over `peer`; others, and all
+  // other transports, take no notice. kernel: one launch for up to 64 messages, once all receivers have
+  // posted theirs; faster if lines are short or messages many, but it needs multiprocessors and sets no
+  // flags: for an exchange beside which nothing is computed. Engines move all if GPUs cannot access each
+  // other's memory, or over an emulated link.
   enum class Mover { engines, kernel };
 
   Transport(const Transport&) = delete;
@@ -55,9 +57,10 @@ class Transport {
 
   // Posts one exchange and returns at once. The n-th message from a to b is the n-th that b expects from a,
   // in whatever exchanges they are. A rank's messages move in the sequence in which it sends them, to
-  // whomever: one that its receiver does not expect yet holds up those after it. Until wait() has returned
-  // for the exchange, do not change sent data and do not read received data, unless a flag shows that it has
-  // arrived. Flags and After::arrivals only if signals() is true. After::arrivals: call settle() before.
+  // whomever (but see Mover::kernel): one that its receiver does not expect yet holds up those after it.
+  // Until wait() has returned for the exchange, do not change sent data and do not read received data, unless
+  // a flag shows that it has arrived. Flags and After::arrivals only if signals() is true. After::arrivals:
+  // call settle() before.
   void post(std::span<const Message> sends, std::span<const Message> receives, After after = After::stream,
             Mover mover = Mover::engines);
   // Returns when both ends have posted this rank's messages, and those that their senders sent before, and
