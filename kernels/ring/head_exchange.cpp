@@ -82,9 +82,9 @@ void HeadExchange::for_stretches(const Tensor& tensor, std::int64_t of, const Us
 }
 
 std::int64_t HeadExchange::copies(const Ring& ring) {
+  if (ring.moves_heads_directly()) return 0;
   const Shards& shards = ring.shards();
   const std::int64_t batch = ring.work().batch, others = ring.ranks() - 1, stretches = shards.stretches();
-  if (ring.moves_heads_directly()) return 0;
   const std::int64_t kept = 3 * batch + 2 * stretches * batch;
   const std::int64_t collected = shards.sharding() == Sharding::contiguous ? 0 : others * stretches * batch;
   return kept + 3 * others + 2 * (collected + others);
@@ -140,8 +140,9 @@ void HeadExchange::take(const Tensor& tensor, std::int64_t of, RowsTo to) {
 }
 
 void HeadExchange::collect() {
+  if (o_.collected == nullptr) return;
   for (const Tensor* const tensor : {&o_, &lse_})
-    for (std::int64_t other = 0; other < ring_.ranks() && tensor->collected != nullptr; ++other)
+    for (std::int64_t other = 0; other < ring_.ranks(); ++other)
       if (other != rank_) take(*tensor, other, {collected(*tensor, other), tensor->row_bytes});
 }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "baselines/table.hpp"
+#include "harness/plan/ring_reasons.hpp"
+#include "kernels/ring/ring.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 #include "kernels/ring/transport/peer.hpp"
@@ -94,6 +96,32 @@ TEST(RingPlan, SaysWhichShardingAutoMeans) {
 }
 
 // Rank k of a ring has the k-th GPU from the chosen one on.
+// Processes join over NCCL or MPI, which move only what is contiguous: a rank copies heads together first.
+TEST(RingPlan, TheTransportOfTheSiteSaysWhatIsCopiedToBeSent) {
+  Site site = planning_site();
+  Case work{.sequence_length = 4096,
+            .pattern = {{4096, 1}},
+            .heads = 8,
+            .kv_heads = 8,
+            .ring_size = 4,
+            .device = DeviceKind::cuda};
+  Variant variant{.kernel = "dilated", .ring_algorithm = RingAlgorithm::allgather};
+  variant.ring_launch = RingLaunch::persistent;
+  EXPECT_EQ(on_site(work, variant, site).transport, TransportKind::peer);
+  const Ring alone(work, on_site(work, variant, site));
+  EXPECT_FALSE(alone.sends_heads_whole());
+  EXPECT_EQ(planned_ring("", "ring_algorithm: ulysses", site).head_moves, HeadMoves::direct);
+  EXPECT_EQ(planned_ring("", "ring_algorithm: allgather", site).head_moves, HeadMoves::automatic);
+  site.processes = 4;
+  EXPECT_EQ(on_site(work, variant, site).transport, TransportKind::nccl);
+  const Ring launched(work, on_site(work, variant, site));
+  EXPECT_TRUE(launched.sends_heads_whole());
+  EXPECT_GT(launched.memory(0).buffers, alone.memory(0).buffers) << "its copy is in the plan";
+  EXPECT_EQ(planned_ring("", "ring_algorithm: ulysses", site).head_moves, HeadMoves::regrouped);
+  work.ring_size = 1;
+  EXPECT_EQ(on_site(work, variant, site), variant) << "one rank sends nothing";
+}
+
 TEST(RingPlan, GpusWithoutALinkExchangeOverNccl) {
   Site site = planning_site();
   site.gpu = Gpu{.ordinal = 1, .name = "a GPU", .compute_capability = 90, .multiprocessors = 132};
