@@ -1,34 +1,87 @@
 #!/usr/bin/env bash
-# Installs what hilbench needs, builds it, measures sweeps/quick.yaml on this machine and writes the report.
-#   --no-install   install nothing; say what is missing
-#   --packages     stop after installing
-#   --setup        stop after installing and building
-#   --tests        install what the tests need and build them too
-#   --unity        compile the sources of a folder as one if there is no build yet: faster, but not after a change
+# Installs what hilbench needs, builds it for this machine, measures sweeps/quick.yaml and writes the report.
+# Without an NVIDIA GPU it builds no GPU code; with one, code for that GPU alone.
+#   --cuda               build GPU code even if there is no GPU: for all architectures, so that others can run it
+#   --all-architectures  build GPU code for all architectures even if there is a GPU
+#   --no-install         install nothing; say what is missing
+#   --packages           stop after installing
+#   --setup              stop after installing and building
+#   --tests              install what the tests need and build them too; without --cuda and a GPU, GPU code is compiled
+#                        only if it is not as tracked in sweeps/ci.figures.json
 set -euo pipefail
 cd "$(dirname "$0")"
 
-install=yes until=report tests=OFF unity=()
+install=yes until=report tests=OFF cuda=no all=no
 for argument in "$@"; do
   case $argument in
+    --cuda) cuda=yes ;;
+    --all-architectures) cuda=yes all=yes ;;
     --no-install) install=no ;;
     --packages) until=packages ;;
     --setup) until=setup ;;
     --tests) tests=ON ;;
-    --unity) unity=(-DHILBENCH_UNITY=ON) ;;
-    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "quickstart.sh: unknown option '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
 
+# fail STATUS MESSAGE: one line, and the end.
+fail() {
+  echo "quickstart.sh: $2" >&2
+  exit "$1"
+}
+
+# spent SECONDS: "3 min 20 s" since then.
+spent() {
+  local seconds=$((SECONDS - $1))
+  if [ $seconds -lt 60 ]; then echo "$seconds s"; else echo "$((seconds / 60)) min $((seconds % 60)) s"; fi
+}
+
+# --- What GPU code is built -------------------------------------------------------------------------------------------
+
+nvcc=${CUDACXX:-$(command -v nvcc || true)}
+[ -n "$nvcc" ] || [ ! -x /usr/local/cuda/bin/nvcc ] || nvcc=/usr/local/cuda/bin/nvcc
+# Compute capabilities of the GPUs here, as "90"; empty: no NVIDIA GPU whose driver works.
+capabilities=$({ nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true; } |
+  sed -n 's/^ *\([0-9][0-9]*\)\.\([0-9]\) *$/\1\2/p' | sort -nu)
+
+gpu_code=none about_gpu_code=  # none, compiled or tracked; what is said of it
+architectures=()               # none: all that the compiler knows
+if [ -n "$nvcc" ] && [ -n "$capabilities" ] && [ $all = no ]; then
+  known=$("$nvcc" --list-gpu-code 2>/dev/null || true)
+  for capability in $capabilities; do
+    if grep -qE "^sm_$capability[af]?$" <<<"$known"; then
+      architectures+=("$capability-real")
+    else
+      about_gpu_code="the CUDA toolkit builds no code for a GPU of compute capability ${capability%?}.${capability: -1} (docs/machines.md)"
+    fi
+  done
+fi
+if [ -z "$nvcc" ]; then
+  [ $cuda = no ] || fail 4 "--cuda: no CUDA compiler here; install a CUDA toolkit, or name its nvcc in CUDACXX"
+  [ -z "$capabilities" ] ||
+    about_gpu_code="there is an NVIDIA GPU, but no CUDA compiler: GPU code is left out; install a CUDA toolkit (docs/machines.md)"
+elif [ $cuda = yes ] || [ ${#architectures[@]} -gt 0 ]; then
+  gpu_code=compiled
+  if [ ${#architectures[@]} -gt 0 ]; then
+    about_gpu_code="GPU code: for the GPU here alone (${architectures[*]%-real}); --all-architectures builds all"
+  else
+    about_gpu_code="GPU code: for all architectures"
+  fi
+elif [ $tests = ON ] && [ -z "$capabilities" ]; then
+  gpu_code=tracked
+fi
+if [ $gpu_code = none ] && [ -z "$about_gpu_code" ]; then
+  about_gpu_code="no NVIDIA GPU here: GPU code is left out; ./quickstart.sh --cuda builds it"
+fi
+
+# --- Packages ---------------------------------------------------------------------------------------------------------
+
 groups='build run'
 [ $tests = OFF ] || groups+=' tests'
 mapfile -t packages < <(awk -v groups="$groups" 'index(" " groups " ", " " $1 " ") {print $2}' packages.txt)
-
-has_cuda=no
-if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-  has_cuda=yes
-  python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
+if [ $gpu_code != none ] && ! python3 -m pip --version >/dev/null 2>&1; then
+  packages+=(python3-pip)
 fi
 
 missing=()
@@ -39,16 +92,17 @@ if command -v dpkg-query >/dev/null; then
   if [ ${#missing[@]} -gt 0 ] && [ $install = yes ]; then
     as_root=()
     if [ "$(id -u)" != 0 ]; then
-      command -v sudo >/dev/null || { echo "quickstart.sh: cannot install without root or sudo; missing: ${missing[*]}" >&2; exit 4; }
+      command -v sudo >/dev/null || fail 4 "cannot install without root or sudo; missing: ${missing[*]}"
       as_root=(sudo)
     fi
     echo "== installing: ${missing[*]}"
+    began=$SECONDS
     said=$({ "${as_root[@]}" apt-get update -qq &&
       "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; } 2>&1) || {
       why=$(sed -n "/^E: /{s///p;q}" <<<"$said")
-      echo "quickstart.sh: packages cannot be installed: ${why:-apt-get failed}; is there a network? Missing: ${missing[*]}" >&2
-      exit 4
+      fail 4 "packages cannot be installed: ${why:-apt-get failed}; is there a network? Missing: ${missing[*]}"
     }
+    echo "   in $(spent "$began")"
   elif [ ${#missing[@]} -gt 0 ]; then
     echo "quickstart.sh: not installed (--no-install): ${missing[*]}" >&2
   fi
@@ -61,38 +115,95 @@ Node.js and rsvg-convert.
 NEEDS
 fi
 
-# Headers of the cuDNN baseline; a build without them leaves the baseline out. They go into the build folder: this needs
-# neither root nor a virtual environment, and changes no package of the machine's Python.
-if [ $has_cuda = yes ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h ]; then
+# fetch PYTHON FOLDER PACKAGE...: packages of PyPI. They go into the build folder: this needs neither root nor a virtual
+# environment, and changes no package of the machine's Python.
+fetch() {
+  PIP_ROOT_USER_ACTION=ignore "$1" -m pip install --quiet --disable-pip-version-check --no-compile --target "$2" "${@:3}"
+}
+
+# Headers of the cuDNN baseline; a build without them leaves the baseline out.
+if [ $gpu_code != none ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h ]; then
   if [ $install = yes ]; then
     echo "== fetching the headers of nvidia-cudnn-frontend"
-    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --target build/cudnn-frontend \
-      nvidia-cudnn-frontend==1.32.0 || echo "quickstart.sh: no nvidia-cudnn-frontend: the cudnn baseline is left out" >&2
+    fetch python3 build/cudnn-frontend --no-deps nvidia-cudnn-frontend==1.32.0 ||
+      echo "quickstart.sh: no nvidia-cudnn-frontend: the cudnn baseline is left out" >&2
   else
     echo "quickstart.sh: not fetched (--no-install): nvidia-cudnn-frontend, headers for the cudnn baseline" >&2
   fi
 fi
 
 # Tools of others that tests run, and that Debian does not have: NVIDIA's comparison of exports, and what builds the
-# Python package. They go into the build folder too.
+# Python package.
 if [ $tests = ON ] && [ ! -e build/python-tools/scikit_build_core ] && [ $install = yes ]; then
   echo "== fetching cuda-bench and scikit-build-core, for tests"
   python=$(command -v /usr/bin/python3 || command -v python3)
-  PIP_ROOT_USER_ACTION=ignore "$python" -m pip install --quiet --disable-pip-version-check --no-compile --target build/python-tools \
-    'cuda-bench[compare]==0.3.0' scikit-build-core==1.1.2 2>/dev/null ||
+  fetch "$python" build/python-tools 'cuda-bench[compare]==0.3.0' scikit-build-core==1.1.2 2>/dev/null ||
     echo "quickstart.sh: not fetched: their tests are skipped" >&2
 fi
 
 [ $until != packages ] || exit 0
 
-echo "== building"
-generator=()
-[ -f build/CMakeCache.txt ] || generator=(-G Ninja "${unity[@]}")
-cmake -S . -B build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DHILBENCH_TESTS=$tests >build-setup.log 2>&1 ||
-  { tail -20 build-setup.log >&2; exit 4; }
-cmake --build build --parallel "$(nproc)" >>build-setup.log 2>&1 ||
-  { grep -m 20 -E 'error|Error' build-setup.log >&2 || true; tail -5 build-setup.log >&2; exit 4; }
-mv build-setup.log build/setup.log
+# --- Building ---------------------------------------------------------------------------------------------------------
+
+log=build/setup.log
+# cached NAME: what the build folder is configured with.
+cached() { sed -n "s/^$1:[A-Z]*=//p" build/CMakeCache.txt 2>/dev/null || true; }
+
+# why_failed: what the log says of a step that failed, as one line. A full disk may have cut the log short.
+why_failed() {
+  local why free_mb
+  free_mb=$(df -Pm build | awk 'NR == 2 {print $4}')
+  if grep -qs 'No space left on device' $log || [ "${free_mb:-1000}" -lt 20 ]; then
+    echo "the disk is full ($free_mb MB are free): free some, at most 1 GB is needed, and run this again; it goes on from here"
+    return
+  fi
+  why=$(awk '/^CMake Error/ { found = 1; next } found && /^(--|Call Stack|$)/ && text != "" { exit }
+             found && !/^ *$/ { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 } END { print text }' $log)
+  [ -n "$why" ] || why=$(grep -m 1 -E '(^|[^a-z])(fatal )?error: |Killed|[Ee]rror [0-9]+' $log || true)
+  [ -n "$why" ] || why=$(tail -1 $log)
+  [ ${#missing[@]} = 0 ] || [ $install = yes ] || why+="; not installed: ${missing[*]}"
+  echo "${why:0:300}; the log is $log"
+}
+
+mkdir -p build 2>/dev/null && : 2>/dev/null >$log || fail 4 "cannot write $PWD/build; make it writable, or copy the tree"
+options=(-DCMAKE_BUILD_TYPE=Release "-DHILBENCH_TESTS=$tests")
+if [ -f build/CMakeCache.txt ]; then
+  home=$(cached CMAKE_HOME_DIRECTORY)
+  [ -z "$home" ] || [ "$home" -ef "$PWD" ] || fail 4 "build/ is of another tree, $home: remove it (rm -r build) and run this again"
+  [ -z "$(cached HILBENCH_SANITIZE)" ] || fail 4 "build/ is configured with sanitizers: remove it (rm -r build) and run this again"
+else
+  options+=(-G Ninja -DHILBENCH_UNITY=ON)  # from nothing, folders are compiled as one source each
+fi
+# A folder with GPU code keeps it, unless other code is asked for.
+if [ $gpu_code = none ]; then
+  case $(cached HILBENCH_CUDA) in
+    '') options+=(-DHILBENCH_CUDA=OFF) ;;
+    OFF) ;;
+    *) about_gpu_code= ;;
+  esac
+elif [ $gpu_code = tracked ]; then
+  options+=(-DHILBENCH_CUDA=AUTO -DHILBENCH_DEVICE_CODE=IF_CHANGED -UCMAKE_CUDA_ARCHITECTURES)
+else
+  options+=(-DHILBENCH_CUDA=ON -DHILBENCH_DEVICE_CODE=COMPILED "-DCMAKE_CUDA_COMPILER=$nvcc")
+  if [ ${#architectures[@]} -gt 0 ]; then
+    options+=("-DCMAKE_CUDA_ARCHITECTURES=$(IFS=';'; echo "${architectures[*]}")")
+  else
+    options+=(-UCMAKE_CUDA_ARCHITECTURES)
+  fi
+fi
+
+echo "== building${about_gpu_code:+; $about_gpu_code}"
+began=$SECONDS
+cmake -S . -B build "${options[@]}" >$log 2>&1 || fail 4 "cannot configure: $(why_failed)"
+sed -n 's/^-- \(GPU code is .*\)/   \1/p' $log
+# Ninja's lines are "[12/345] Building ..."; on a terminal the numbers are shown.
+if [ -t 1 ]; then
+  show() { sed -un 's/^\(\[[0-9]*\/[0-9]*\]\).*/\1/p' | while read -r step; do printf '\r   %s ' "$step"; done; printf '\r'; }
+else
+  show() { cat >/dev/null; }
+fi
+cmake --build build --parallel "$(nproc)" 2>&1 | tee -a $log | show || fail 4 "cannot build: $(why_failed)"
+echo "   build/hilbench, in $(spent "$began")"
 [ $until != setup ] || exit 0
 
 echo "== measuring sweeps/quick.yaml (two minutes to ten)"

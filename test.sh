@@ -1,26 +1,39 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds them, and runs every test that this machine can run. Ends with CTest's summary.
 #   --sanitizers   run the tests under the address, undefined-behaviour and thread sanitizers first
+#   --cuda         compile the GPU code for all architectures; without it and without a GPU, only if it has changed
+#   --long         run the long tests too, which CI runs at night
 #   --no-install   install nothing; say what is missing
-#   --unity        compile the sources of a folder as one if there is no build yet: faster, but not after a change
 set -euo pipefail
 cd "$(dirname "$0")"
 
-install=() unity=() sanitizers=()
+setup=() install=() sanitizers=() long=no
 for argument in "$@"; do
   case $argument in
     --no-install) install=(--no-install) ;;
-    --unity) unity=(--unity) ;;
+    --cuda) setup=(--cuda) ;;
+    --long) long=yes ;;
     --sanitizers) sanitizers=(asan tsan) ;;
-    -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "test.sh: unknown option '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
 jobs=$(nproc)
 failed=()
 tested=()    # the sanitizer whose tests run in the background, and their process
+stages=build/stages.txt
+mkdir -p build
+: >$stages
 # What runs in the background gets no Ctrl-C: it must not outlive this script.
 trap '[ ${#tested[@]} = 0 ] || kill "${tested[1]}" 2>/dev/null || true' EXIT
+
+# staged NAME COMMAND...: runs it, and notes the seconds that passed and those of the processors.
+staged() {
+  local name=$1 status=0 TIMEFORMAT="$1 %R %U %S"
+  shift
+  { time "$@" 2>&3; } 3>&2 2>>$stages || status=$?
+  return $status
+}
 
 # The tests of one sanitizer run while the next build compiles: they wait for processes, and would leave cores idle. The
 # build is nice, so that it does not slow them down. None of them checks times.
@@ -38,26 +51,25 @@ failures() {
   sed -n '/tests FAILED/,$p' "$1"
 }
 
-# sanitize PRESET: builds the tests under this preset, without CUDA code, and starts them. Tests with these labels are
-# left out: `exact` (they check times or speed, or load libraries that a sanitizer refuses), `tools` (other people's
-# programs), and `documents` (texts of the tree). The thread sanitizer also leaves out what has one thread.
+# sanitize PRESET: builds the tests under this preset, without CUDA code, and starts them. Which tests are left out, and
+# why, says CMakePresets.json.
 sanitize() {
   echo "== sanitizer: $1"
   local built=yes
-  { cmake --preset "$1" && nice cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1 || built=no
+  { cmake --preset "$1" && staged "build-$1" nice cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1 ||
+    built=no
   finish_tests
   if [ $built = no ]; then
     tail -20 "build/$1.log" >&2
     failed+=("$1 (build)")
     return
   fi
-  ctest --preset "$1" --parallel "$jobs" >"build/$1-tests.log" 2>&1 &
+  staged "tests-$1" ctest --preset "$1" --parallel "$jobs" >"build/$1-tests.log" 2>&1 &
   tested=("$1" $!)
 }
 
 if [ ${#sanitizers[@]} -gt 0 ]; then
-  ./quickstart.sh --packages --tests "${install[@]}"
-  mkdir -p build
+  staged packages ./quickstart.sh --packages --tests "${install[@]}" "${setup[@]}"
   rm -f build/asan-tests.log build/tsan-tests.log  # of an earlier run
 fi
 for sanitizer in "${sanitizers[@]}"; do
@@ -69,20 +81,35 @@ for sanitizer in "${sanitizers[@]}"; do
 done
 
 status=0
-nice ./quickstart.sh --setup --tests "${install[@]}" "${unity[@]}" || status=$?
+staged build nice ./quickstart.sh --setup --tests "${install[@]}" "${setup[@]}" || status=$?
 finish_tests
 if [ $status != 0 ]; then
   echo "test.sh: failed: the build${failed[*]:+ ${failed[*]}}" >&2
   exit $status
 fi
 
-echo "== tests that need a GPU and are not run here:"
-ctest --test-dir build -N -L gpu | sed -n 's/^ *Test *#[0-9]*: /  /p'
-ctest --test-dir build -N -L gpu | tail -1
+has_gpu=no
+! nvidia-smi -L >/dev/null 2>&1 || has_gpu=yes
+if [ $has_gpu = no ]; then
+  echo "== tests that need a GPU and are not run here:"
+  ctest --test-dir build -N -L gpu | sed -n 's/^ *Test *#[0-9]*: /  /p'
+  ctest --test-dir build -N -L gpu | tail -1
+fi
 
 echo "== tests"
 # One more than cores: many tests wait for processes most of their time. Those that check times run alone (RUN_SERIAL).
-ctest --preset cpu --parallel $((jobs + 1)) || failed+=(tests)
+staged tests ctest --preset cpu --parallel $((jobs + 1)) || failed+=(tests)
+if [ $has_gpu = yes ]; then
+  echo "== tests that need a GPU"
+  staged tests-gpu ctest --test-dir build --output-on-failure -L '^gpu$' || failed+=("tests on the GPU")
+fi
+if [ $long = yes ]; then
+  echo "== long tests"
+  staged tests-long ctest --preset night || failed+=("long tests")
+fi
+
+echo "== seconds of each stage, and of the processors in it"
+awk '{ printf "   %-12s %7.0f %7.0f\n", $1, $2, $3 + $4 }' $stages
 if [ ${#failed[@]} -gt 0 ]; then
   for sanitizer in "${sanitizers[@]}"; do
     [ ! -f "build/$sanitizer-tests.log" ] || failures "build/$sanitizer-tests.log" | sed "s/^/$sanitizer: /" >&2

@@ -17,12 +17,13 @@ target_compile_options(hilbench_precompiled INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
-# With HILBENCH_UNITY, which the sanitizers' presets and `./test.sh --unity` set, the sources of a folder are compiled as
-# one: their headers are read once, and what they instantiate is compiled once. Names in anonymous namespaces therefore
-# differ within a folder. Compiled alone: sources that Highway includes once for each target, sources with flags of their
-# own, and those that test programs replace (hilbench_replaced_by_tests).
+# With HILBENCH_UNITY, which quickstart.sh, test.sh and the sanitizers' presets set, the sources of a folder are compiled
+# as one: their headers are read once, and what they instantiate is compiled once. Names in anonymous namespaces therefore
+# differ within a folder. Compiled alone: the folders EXCEPT, sources that Highway includes once for each target, sources
+# with flags of their own, and those that test programs replace (hilbench_replaced_by_tests).
 option(HILBENCH_UNITY "Compile the sources of a folder as one: faster from nothing, slower after a change" OFF)
 function(hilbench_unity_of_folders target)
+  cmake_parse_arguments(ARG "" "" "EXCEPT" ${ARGN})
   if(NOT HILBENCH_UNITY)
     return()
   endif()
@@ -41,6 +42,9 @@ function(hilbench_unity_of_folders target)
       endif()
       get_filename_component(folder ${source} DIRECTORY)
       file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+      if(folder IN_LIST ARG_EXCEPT)
+        continue()
+      endif()
       string(MAKE_C_IDENTIFIER ${folder} group)
     endif()
     set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
@@ -51,4 +55,14 @@ endfunction()
 # defines the same functions.
 function(hilbench_replaced_by_tests)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# hilbench_check_syntax(name source like): the target `name` reads `source` as the sources of the target `like` are
+# compiled, which takes a fraction of the time, and makes nothing of it.
+function(hilbench_check_syntax name source like)
+  add_library(${name} OBJECT ${source})
+  target_compile_options(${name} PRIVATE $<TARGET_PROPERTY:${like},COMPILE_OPTIONS>)
+  target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:${like},COMPILE_DEFINITIONS>)
+  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:${like},INCLUDE_DIRECTORIES>)
+  set_property(TARGET ${name} PROPERTY CXX_COMPILER_LAUNCHER sh ${PROJECT_SOURCE_DIR}/.cmake/check_syntax.sh)
 endfunction()

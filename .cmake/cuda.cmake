@@ -61,14 +61,24 @@ endif()
 message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: architectures ${HILBENCH_ARCH_ANY}; "
                "mma ${HILBENCH_ARCH_MMA}; wgmma ${HILBENCH_ARCH_WGMMA}")
 
-# hilbench_cuda_objects(name ARCHITECTURES archs... SOURCES files...): CUDA code for the given architectures. What ptxas
-# says of each kernel is kept beside its object.
+include(${CMAKE_CURRENT_LIST_DIR}/device_code.cmake)
+
+# hilbench_cuda_objects(name ARCHITECTURES archs... SOURCES files...): CUDA code for the given architectures, or stubs of
+# it (device_code.cmake). What ptxas says of each kernel is kept beside its object.
 function(hilbench_cuda_objects name)
   cmake_parse_arguments(ARG "" "" "ARCHITECTURES;SOURCES" ${ARGN})
-  add_library(${name} OBJECT ${ARG_SOURCES})
+  set(sources "")
+  foreach(source IN LISTS ARG_SOURCES)
+    get_filename_component(path ${source} ABSOLUTE)
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${path})
+    if(HILBENCH_DEVICE_STUBS AND path IN_LIST HILBENCH_TRACKED_DEVICE_SOURCES)
+      hilbench_stub(source ${source})
+    endif()
+    list(APPEND sources ${source})
+  endforeach()
+  add_library(${name} OBJECT ${sources})
   set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${ARG_ARCHITECTURES}")
-  target_compile_options(${name} PRIVATE
-                         $<$<COMPILE_LANGUAGE:CUDA>:-O3;--expt-relaxed-constexpr;-lineinfo;-Xptxas=-v>)
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${HILBENCH_DEVICE_OPTIONS};-Xptxas=-v>)
   set_property(TARGET ${name} PROPERTY CUDA_COMPILER_LAUNCHER
                sh ${PROJECT_SOURCE_DIR}/.cmake/keep_resource_usage.sh ${CMAKE_CUDA_COMPILER_LAUNCHER})
   set_property(GLOBAL APPEND PROPERTY hilbench_cuda_object_targets ${name})
@@ -76,14 +86,21 @@ function(hilbench_cuda_objects name)
   target_link_libraries(${name} PUBLIC CUDA::cudart_static)
 endfunction()
 
-# hilbench_kernel_resources(output): the file `output`, with what ptxas said of the kernels defined so far.
+# hilbench_kernel_resources(output): the file `output`, with what ptxas said of the kernels defined so far, and the
+# compiler, flags and sources that they are made with.
 function(hilbench_kernel_resources output)
+  if(HILBENCH_DEVICE_STUBS)
+    file(CONFIGURE OUTPUT ${output} CONTENT
+         "absent: stubs stand in for the GPU code of this build, which is as when the figures were accepted\n")
+    return()
+  endif()
   get_property(targets GLOBAL PROPERTY hilbench_cuda_object_targets)
   list(TRANSFORM targets REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} "-DCOMPILER=nvcc ${CMAKE_CUDA_COMPILER_VERSION}" "-DOBJECTS=$<JOIN:${objects},|>"
-            -DOUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/.cmake/kernel_resources.cmake
+    COMMAND ${CMAKE_COMMAND} "-DCOMPILER=nvcc ${CMAKE_CUDA_COMPILER_VERSION}" "-DFLAGS=${HILBENCH_DEVICE_FLAGS}"
+            "-DOBJECTS=$<JOIN:${objects},|>" -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DOUTPUT=${output}
+            -P ${PROJECT_SOURCE_DIR}/.cmake/kernel_resources.cmake
     DEPENDS ${objects} ${PROJECT_SOURCE_DIR}/.cmake/kernel_resources.cmake
     VERBATIM)
 endfunction()

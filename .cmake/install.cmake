@@ -8,6 +8,9 @@ if(SKBUILD)  # pip: the program among the scripts, the rest below the environmen
   set(CMAKE_INSTALL_DOCDIR ${CMAKE_INSTALL_DATADIR}/doc/hilbench)
 endif()
 
+if(HILBENCH_DEVICE_STUBS)
+  install(CODE "message(FATAL_ERROR \"this build has stubs of the GPU code: configure it with -DHILBENCH_DEVICE_CODE=COMPILED\")")
+endif()
 install(TARGETS hilbench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY sweeps DESTINATION ${CMAKE_INSTALL_DATADIR}/hilbench)
 install(FILES reports/claims/claims.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/hilbench)

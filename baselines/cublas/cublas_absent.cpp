@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baselines/cublas/cublas.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 
@@ -11,14 +12,12 @@ const Implementation kCublas = {
     .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
-    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> {
-      return "this build has no CUDA";
-    },
+    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return kNoGpuCode; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },
     .library =
         [] {
-          return nlohmann::json{{"name", "cuBLAS"}, {"note", "this build has no CUDA"}};
+          return nlohmann::json{{"name", "cuBLAS"}, {"note", kNoGpuCode}};
         },
 };
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baselines/peak/cuda_peak.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 
@@ -12,9 +13,7 @@ const Implementation kCudaPeak = {
     .device = DeviceKind::cuda,
     .has_output = false,
     .peak_unit = gpu_product_unit,
-    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> {
-      return "this build has no CUDA";
-    },
+    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return kNoGpuCode; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case&, int) { return 0.0; },
     .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },

@@ -19,6 +19,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cuda_driver.hpp"
 #include "harness/device/nvml.hpp"
+#include "harness/run/build_info.hpp"
 #include "harness/run/environment.hpp"
 #include "kernels/base/library.hpp"
 #include "kernels/base/run_in_child.hpp"
@@ -110,6 +111,16 @@ ProbeFinding look_at_still_figures() {
     return {.text = "node is not in PATH, so reports have no SVG figures; install nodejs"};
   if (in_path("rsvg-convert")) return {true, "SVG and PNG figures in reports"};
   return {true, "SVG figures in reports; without PNG: no rsvg-convert in PATH; install librsvg2-bin"};
+}
+
+ProbeFinding look_at_gpu_code() {
+  const BuildInfo& build = build_info();
+  if (build.cuda.empty()) return {.text = kNoGpuCode};
+  if (build.has_gpu_stubs)
+    return {.text =
+                "this build has stubs of the GPU code, which refuse to launch; ./quickstart.sh --cuda "
+                "builds the code"};
+  return {true, fmt::format("CUDA {}, for {}", build.cuda, build.cuda_architectures)};
 }
 
 ProbeFinding look_at_driver() {
@@ -214,6 +225,7 @@ constexpr auto kParts = std::to_array<Part>({
 });
 
 constexpr auto kGpuParts = std::to_array<Part>({
+    {"GPU code", look_at_gpu_code},
     {"NVIDIA driver", look_at_driver},
     {"NVML", look_at_nvml},
     {"CUPTI", look_at_cupti},

@@ -74,6 +74,7 @@ FigureTable take_figures(const FiguresArguments& arguments, const Sweep& sweep) 
   KernelFigures kernels = kernel_figures();
   table.kernels_basis = std::move(kernels.basis);
   table.kernels = std::move(kernels.rows);
+  table.device_code = std::move(kernels.device_code);
   StatusLine status(stderr);
   catch_stop_signals();
   count_instructions(table, sweep, plan, site, counter, arguments.accept ? Repeat::twice : Repeat::once,
@@ -93,6 +94,7 @@ void accept(const std::filesystem::path& file, FigureTable table, const std::opt
   if (table.kernels.empty() && before) {
     table.kernels = before->kernels;
     table.kernels_basis = before->kernels_basis;
+    table.device_code = before->device_code;
   }
   write_file(file, figures_json(table));
   fmt::print("accepted: {}\n", file.string());

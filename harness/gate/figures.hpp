@@ -53,10 +53,19 @@ struct KernelBasis {
   std::string absence;
 };
 
+// The files that the GPU kernels are made of, each with its SHA-256, and the compiler and its flags. No file:
+// this build has not compiled them.
+struct DeviceCode {
+  std::string compiler, flags;
+  std::map<std::string, std::string> sources;
+  bool operator==(const DeviceCode&) const = default;
+};
+
 struct FigureTable {
   std::string sweep;
   InstructionBasis instructions;
   KernelBasis kernels_basis;
+  DeviceCode device_code;
   std::vector<FigureRow> variants;
   std::vector<FigureRow> kernels;
 };

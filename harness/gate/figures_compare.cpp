@@ -24,6 +24,23 @@ std::string why_not_judged(const FigureBasis& accepted, const FigureBasis& now, 
   return difference(accepted, now);
 }
 
+// What is not as it was, by its first difference; empty if nothing, or if this build has compiled none.
+std::string change(const DeviceCode& accepted, const DeviceCode& now) {
+  if (now.sources.empty() || now == accepted) return "";
+  if (now.compiler != accepted.compiler) return "its compiler";
+  if (now.flags != accepted.flags) return "its flags";
+  std::set<std::string> files;
+  std::map<std::string, std::string> lost = accepted.sources;
+  for (const auto& [file, hash] : now.sources) {
+    const auto found = lost.find(file);
+    if (found == lost.end() || found->second != hash) files.insert(file);
+    lost.erase(file);
+  }
+  for (const auto& [file, hash] : lost) files.insert(file);
+  return files.size() == 1 ? *files.begin()
+                           : fmt::format("{} and {} others", *files.begin(), files.size() - 1);
+}
+
 class Comparing {
  public:
   Comparing(const FigureTable& accepted, const FigureTable& now, const ExpectedRow& expected)
@@ -40,6 +57,7 @@ class Comparing {
                    [this](const FigureRow& row) { return expected_(row) && is_built_for(row.group); });
     else if (!accepted_.kernels.empty() || !now_.kernels.empty())
       verdict_.not_judged.insert("GPU kernels: " + no_kernels);
+    verdict_.changed_code = change(accepted_.device_code, now_.device_code);
     return std::move(verdict_);
   }
 
@@ -166,6 +184,11 @@ std::string verdict_text(const FigureVerdict& verdict, const std::string& accept
     worse += is_worse(finding) ? 1 : 0;
   }
   for (const std::string& reason : verdict.not_judged) text += fmt::format("not judged: {}\n", reason);
+  if (!verdict.changed_code.empty())
+    text += fmt::format(
+        "GPU code has changed since these figures were accepted: {}; until `--accept` tells so, CI compiles "
+        "all of it\n",
+        verdict.changed_code);
   text += fmt::format("{} figures held against {}: ", verdict.judged, accepted_file);
   if (worse > 0) return text + fmt::format("{} are worse or lack\n", worse);
   if (verdict.judged == 0) return text + "nothing could be judged here\n";

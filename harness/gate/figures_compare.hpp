@@ -31,6 +31,7 @@ struct FigureVerdict {
   std::vector<FigureFinding> findings;
   std::size_t judged = 0;            // figures that were compared
   std::set<std::string> not_judged;  // what could not be compared here, and why
+  std::string changed_code;          // what of the GPU code is not as when the figures were accepted
 };
 
 // Which accepted rows must be there now.

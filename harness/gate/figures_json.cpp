@@ -60,6 +60,7 @@ class Reader {
     table.kernels_basis.taken_with = basis(root, "kernels_taken_with");
     table.variants = rows(root, "variants", kOfVariants);
     table.kernels = rows(root, "kernels", kOfKernels);
+    if (root.contains("device_code")) table.device_code = device_code(member(root, "device_code"));
     return table;
   }
 
@@ -87,12 +88,16 @@ class Reader {
       damaged(fmt::format("'{}' is no share from 0 to 1", key));
     return value.get<double>();
   }
-  FigureBasis basis(const json& root, const char* key) const {
+  std::map<std::string, std::string> basis(const json& root, const char* key) const {
     const json& object = member(root, key);
     if (!object.is_object()) damaged(fmt::format("'{}' is no object", key));
-    FigureBasis basis;
+    std::map<std::string, std::string> basis;
     for (const auto& [name, value] : object.items()) basis[one_line(name)] = text(object, name.c_str());
     return basis;
+  }
+  DeviceCode device_code(const json& object) const {
+    if (!object.is_object()) damaged("'device_code' is no object");
+    return {text(object, "compiler"), text(object, "flags"), basis(object, "sources")};
   }
   std::vector<FigureRow> rows(const json& root, const char* key, const RowKeys& keys) const {
     const json& list = member(root, key);
@@ -123,16 +128,27 @@ class Reader {
   const std::filesystem::path& file_;
 };
 
+// A file is a line.
+std::string device_code_json(const DeviceCode& code) {
+  std::string sources;
+  for (const auto& [file, hash] : code.sources)
+    sources += fmt::format("{}\n  {}: {}", sources.empty() ? "" : ",", json(file).dump(), json(hash).dump());
+  return fmt::format("{{\"compiler\": {}, \"flags\": {}, \"sources\": {{{}\n}}}}", json(code.compiler).dump(),
+                     json(code.flags).dump(), sources);
+}
+
 }  // namespace
 
 std::string figures_json(const FigureTable& table) {
   const auto basis = [](const FigureBasis& taken_with) { return json(taken_with).dump(); };
   return fmt::format(
       "{{\"kind\": \"hilbench figures\", \"schema\": {}, \"sweep\": {},\n\"instructions_taken_with\": {},\n"
-      "\"instructions_tolerance\": {},\n\"variants\": {},\n\"kernels_taken_with\": {},\n\"kernels\": {}}}\n",
+      "\"instructions_tolerance\": {},\n\"variants\": {},\n\"kernels_taken_with\": {},\n\"kernels\": {},\n"
+      "\"device_code\": {}}}\n",
       kSchema, json(table.sweep).dump(), basis(table.instructions.taken_with),
       json(table.instructions.tolerance).dump(), rows_json(table.variants, kOfVariants),
-      basis(table.kernels_basis.taken_with), rows_json(table.kernels, kOfKernels));
+      basis(table.kernels_basis.taken_with), rows_json(table.kernels, kOfKernels),
+      device_code_json(table.device_code));
 }
 
 FigureTable figures_from_json(std::string_view text, const std::filesystem::path& file) {

@@ -97,7 +97,11 @@ KernelFigures parse_kernel_figures(std::string_view text) {
     if (line.starts_with("absent: "))
       figures.basis.absence = line.substr(8);
     else if (line.starts_with("compiler: "))
-      figures.basis.taken_with["compiler"] = line.substr(10);
+      figures.basis.taken_with["compiler"] = figures.device_code.compiler = line.substr(10);
+    else if (line.starts_with("flags: "))
+      figures.device_code.flags = line.substr(7);
+    else if (const std::size_t space = line.rfind(' '); line.starts_with("source: ") && space > 8)
+      figures.device_code.sources[line.substr(8, space - 8)] = line.substr(space + 1);
     else
       ptxas.read(line);
   }

@@ -18,6 +18,7 @@ struct BuildInfo {
   std::string_view hwloc;
   std::string_view cuda;  // versions of the toolkits that it was built with; empty: built without
   std::string_view cuda_architectures;
+  bool has_gpu_stubs;  // of the GPU code, which refuse to launch
   std::string_view cupti;
   std::string_view nccl;
   std::string_view cudnn_frontend;

@@ -81,7 +81,10 @@ std::string version_details() {
   const auto or_none = [](std::string_view version) { return version.empty() ? "none" : version; };
   std::string text = fmt::format("{}\ncompiler  {}, {}, {}\n", version_text(), build.compiler,
                                  build.build_type, build.flags);
-  text += fmt::format("CUDA      {}{}{}\n", or_none(build.cuda), build.cuda.empty() ? "" : ", code for ",
+  text += fmt::format("CUDA      {}{}{}\n", or_none(build.cuda),
+                      build.cuda.empty()    ? ""
+                      : build.has_gpu_stubs ? ", stubs of the code for "
+                                            : ", code for ",
                       build.cuda_architectures);
   text += fmt::format("toolkits  CUPTI {}, NCCL {}, cuDNN frontend {}, MPI {}\n", or_none(build.cupti),
                       or_none(build.nccl), or_none(build.cudnn_frontend), or_none(build.mpi));

@@ -8,8 +8,7 @@ int cuda_runtime_version() {
 }
 
 GpuSurvey survey_gpus() {
-  return {.absence =
-              "this build has no CUDA code; configure with -DHILBENCH_CUDA=ON where a CUDA compiler is"};
+  return {.absence = kNoGpuCode};
 }
 
 }  // namespace hilbench

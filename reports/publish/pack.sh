@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Packs a build for a machine that has a GPU but not the packages that the build needs.
-# Usage: reports/publish/pack.sh BUILD ARCHIVE.tar.xz
+# Usage: reports/publish/pack.sh BUILD ARCHIVE.tar.xz [--allow-stubs]
 # The archive holds the programs without symbols, the libraries that they load in addition to the C and C++ runtime, the
 # sweeps, and run.sh, which is started there: tar xf ARCHIVE.tar.xz && ./run.sh OUT
 set -euo pipefail
 
-if [[ $# -ne 2 ]]; then
-  echo "usage: reports/publish/pack.sh BUILD ARCHIVE.tar.xz" >&2
+if [[ $# -ne 2 && "${3-}" != --allow-stubs ]]; then
+  echo "usage: reports/publish/pack.sh BUILD ARCHIVE.tar.xz [--allow-stubs]" >&2
   exit 2
 fi
 build=$1
@@ -14,6 +14,12 @@ archive=$2
 if [[ ! -d $build ]]; then
   echo "pack.sh: no folder of a build ($build); build with the preset cuda, and give its folder" >&2
   exit 2
+fi
+# What CI builds may hold stubs of the GPU code; --allow-stubs is for the test of this script.
+program=$(find "$build" -name hilbench -type f -perm -u+x -print -quit)
+if [[ -n $program && $# = 2 ]] && "$program" --version | grep -q '^CUDA .* stubs of'; then
+  echo "pack.sh: $build has stubs of the GPU code; ./quickstart.sh --setup --tests --cuda builds the code" >&2
+  exit 4
 fi
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(mktemp -d)

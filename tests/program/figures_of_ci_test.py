@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Holds the figures of a sweep against the accepted ones beside it. Skipped if instructions cannot be judged here.
+"""Holds the figures of a sweep against the accepted ones beside it. Skipped if instructions cannot be judged here, or
+changed GPU code, which this build has not compiled.
 
 Usage: figures_of_ci_test.py HILBENCH SWEEP.yaml
 """
 
+import hashlib
+import json
 import os
 import pathlib
 import subprocess
@@ -19,6 +22,12 @@ print(result.stdout)
 if result.returncode != 0:
     print(f"If this is meant: {program} figures {sweep} --accept")
     sys.exit(1)
+tree = pathlib.Path(__file__).resolve().parents[2]
+changed = [file for file, accepted_hash in json.loads(accepted.read_text())["device_code"]["sources"].items()
+           if not (tree / file).exists() or hashlib.sha256((tree / file).read_bytes()).hexdigest() != accepted_hash]
+if changed and "not judged: GPU kernels" in result.stdout:
+    print(f"skipped: GPU code has changed, and this build has not compiled it: {', '.join(changed)}")
+    sys.exit(SKIPPED)
 if "not judged: instructions" in result.stdout:
     print("skipped: instructions cannot be judged here, see above; all other figures are as accepted or better")
     sys.exit(SKIPPED)

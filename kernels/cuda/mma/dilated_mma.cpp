@@ -18,8 +18,8 @@ constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
 
 constexpr std::string_view kAbsence =
     HILBENCH_CUDA_MAJOR == 0
-        ? kNoCuda
-        : "this build has no code for sm_80 and up: CMAKE_CUDA_ARCHITECTURES leaves it out";
+        ? kNoGpuCode
+        : "this build has no code for sm_80 and up; ./quickstart.sh --all-architectures builds it";
 
 constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())

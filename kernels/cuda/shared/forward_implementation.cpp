@@ -59,8 +59,10 @@ std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu)
   std::istringstream architectures{std::string(facts.code.architectures)};
   for (std::string each; architectures >> each;)
     if (runs_on(each, gpu.compute_capability)) return std::nullopt;
-  return fmt::format("this build has code for {}, which this GPU of compute capability {}.{} does not run",
-                     facts.code.architectures, gpu.compute_capability / 10, gpu.compute_capability % 10);
+  return fmt::format(
+      "this build has code for {}, which this GPU of compute capability {}.{} does not "
+      "run; ./quickstart.sh --cuda builds its code",
+      facts.code.architectures, gpu.compute_capability / 10, gpu.compute_capability % 10);
 }
 
 }  // namespace hilbench::cuda

@@ -41,8 +41,6 @@ struct ForwardFacts {
   ForwardCode code;
 };
 
-constexpr std::string_view kNoCuda = "this build has no CUDA";
-
 std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work);
 std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu);
 

@@ -15,7 +15,7 @@ constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
 
 constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())
-    return {.absence = kNoCuda};
+    return {.absence = kNoGpuCode};
   else
     return {kArchitectures, dilated_simt_tile_rows, make_dilated_simt};
 }

@@ -24,7 +24,9 @@ std::int32_t tile_rows(const ForwardShape&) {
 
 constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())
-    return {.absence = HILBENCH_CUDA_MAJOR == 0 ? kNoCuda : "this build has no sm_90a code"};
+    return {.absence = HILBENCH_CUDA_MAJOR == 0
+                           ? kNoGpuCode
+                           : "this build has no sm_90a code; ./quickstart.sh --all-architectures builds it"};
   else
     return {kArchitectures, tile_rows, nullptr, make_boxes_wgmma};
 }

@@ -20,9 +20,10 @@ constexpr int kWindowHeadDims[] = {64, 128};
 constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
 
 constexpr std::string_view kAbsence =
-    HILBENCH_CUDA_MAJOR == 0   ? kNoCuda
-    : HILBENCH_CUDA_MAJOR < 12 ? "this build has no sm_90a code: it needs CUDA 12.0 or newer"
-                               : "this build has no sm_90a code: CMAKE_CUDA_ARCHITECTURES leaves it out";
+    HILBENCH_CUDA_MAJOR == 0 ? kNoGpuCode
+    : HILBENCH_CUDA_MAJOR < 12
+        ? "this build has no sm_90a code: it needs CUDA 12.0 or newer"
+        : "this build has no sm_90a code; ./quickstart.sh --all-architectures builds it";
 
 constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())

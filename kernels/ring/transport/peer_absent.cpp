@@ -1,9 +1,10 @@
+#include "kernels/machine/gpu.hpp"
 #include "kernels/ring/transport/peer.hpp"
 
 namespace hilbench {
 
 std::string peer_absence() {
-  return "built without CUDA: install a CUDA toolkit and configure again";
+  return kNoGpuCode;
 }
 
 std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>&, double, EmulatedLink) {

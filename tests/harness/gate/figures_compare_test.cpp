@@ -25,6 +25,7 @@ FigureTable table() {
   kernel.figures["registers"] = {32, ""};
   table.kernels_basis.taken_with = {{"compiler", "nvcc 13.0.88"}};
   table.kernels = {kernel};
+  table.device_code = {"nvcc 13.0.88", "-O3", {{"a.cu", "0a"}, {"b.cuh", "0b"}}};
   return table;
 }
 
@@ -43,6 +44,30 @@ TEST(Figures, EqualOnesAreAsAccepted) {
   EXPECT_TRUE(equal.findings.empty());
   EXPECT_TRUE(equal.not_judged.empty());
   EXPECT_TRUE(contains(verdict_text(equal, "f.json"), "11 figures held against f.json: all are as accepted"));
+}
+
+TEST(Figures, ChangedGpuCodeIsNamed) {
+  EXPECT_EQ(verdict(table()).changed_code, "");
+  const auto changed = [](auto change) {
+    FigureTable now = table();
+    change(now.device_code);
+    EXPECT_EQ(exit_code(verdict(now)), ExitCode::done);  // only the figures decide
+    return verdict(now).changed_code;
+  };
+  EXPECT_EQ(changed([](DeviceCode& code) { code.sources["b.cuh"] = "0c"; }), "b.cuh");
+  EXPECT_EQ(changed([](DeviceCode& code) { code.sources["c.cu"] = "0c"; }), "c.cu");
+  EXPECT_EQ(changed([](DeviceCode& code) { code.sources.erase("a.cu"); }), "a.cu");
+  EXPECT_EQ(changed([](DeviceCode& code) { code.sources = {{"d.cu", "0d"}}; }), "a.cu and 2 others");
+  EXPECT_EQ(changed([](DeviceCode& code) { code.flags = "-O2"; }), "its flags");
+  EXPECT_EQ(changed([](DeviceCode& code) { code.compiler = "nvcc 12.9"; }), "its compiler");
+  EXPECT_EQ(changed([](DeviceCode& code) { code = {}; }), "");  // a build that has not compiled it
+}
+
+TEST(Figures, GpuCodeIsWrittenAndReadAgain) {
+  EXPECT_EQ(figures_from_json(figures_json(table()), "f.json").device_code, table().device_code);
+  std::string older = figures_json(table());
+  older.erase(older.find(",\n\"device_code\""));
+  EXPECT_EQ(figures_from_json(older + "}", "f.json").device_code, DeviceCode{});
 }
 
 TEST(Figures, GrewBeyondTheToleranceIsNamedWithBothValues) {

@@ -7,6 +7,9 @@ namespace {
 
 // As nvcc 13 writes it; the second kernel calls a function that is not inlined.
 constexpr std::string_view kLines = R"(compiler: nvcc 13.0.88
+flags: -O3: any 75-real 80-real
+source: kernels/cuda/shared/clear.cu 00ff
+source: a file with spaces.cuh 11ee
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '_ZN8hilbench4cuda45_GLOBAL__N__0123abcd_8_clear_cu_12345678_99995clearIfEEvPT_i' for 'sm_90a'
 ptxas info    : Function properties for _ZN8hilbench4cuda45_GLOBAL__N__0123abcd_8_clear_cu_12345678_99995clearIfEEvPT_i
@@ -39,6 +42,14 @@ TEST(KernelFigures, AreReadFromTheWordsOfTheCompiler) {
   EXPECT_EQ(value(clear, figure::kRegisters), 32);
   EXPECT_EQ(value(clear, figure::kSpilledBytes), 8);
   EXPECT_EQ(value(clear, figure::kStaticSharedBytes), 400);
+}
+
+TEST(KernelFigures, TellWhatTheGpuCodeIsMadeOf) {
+  const DeviceCode code = parse_kernel_figures(kLines).device_code;
+  EXPECT_EQ(code.compiler, "nvcc 13.0.88");
+  EXPECT_EQ(code.flags, "-O3: any 75-real 80-real");
+  EXPECT_EQ(code.sources, (std::map<std::string, std::string>{{"kernels/cuda/shared/clear.cu", "00ff"},
+                                                              {"a file with spaces.cuh", "11ee"}}));
 }
 
 TEST(KernelFigures, EqualNamesAreNumbered) {
