@@ -54,7 +54,8 @@ def commit_of(base):
 def changed_lines(base, patterns):
     """Of each file the changed lines that it has now, as pairs: first, last."""
     lines, file = {}, None
-    diff = run("git", "diff", "-U0", "--no-color", "--no-ext-diff", "--no-prefix", "--diff-filter=d", base, "--", *patterns)
+    diff = run("git", "diff", "-U0", "--no-color", "--no-ext-diff", "--no-prefix", "--diff-filter=d", base, "--",
+               *patterns)
     for line in diff.stdout.splitlines():
         hunk = HUNK.match(line)
         if line.startswith("+++ "):
@@ -69,7 +70,8 @@ def check_format(base):
     """The changed lines that clang-format would write otherwise."""
     need("clang-format")
     for file, pairs in changed_lines(base, TO_FORMAT).items():
-        done = run("clang-format", "--style=file", "--dry-run", *(f"--lines={first}:{last}" for first, last in pairs), file)
+        ranges = [f"--lines={first}:{last}" for first, last in pairs]
+        done = run("clang-format", "--style=file", "--dry-run", *ranges, file)
         yield from done.stderr.splitlines()
 
 

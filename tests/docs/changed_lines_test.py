@@ -100,7 +100,8 @@ class ChangedLines(unittest.TestCase):
 
     def test_names_in_headers(self):
         self.commit("a.cpp", GOOD)
-        self.commit("a.hpp", "#pragma once\nclass Counter {\n  int count = 0;\n};\n#define SIZE 3\nconstexpr int most = 3;\n")
+        self.commit("a.hpp", "#pragma once\nclass Counter {\n  int count = 0;\n};\n",
+                    "#define SIZE 3\nconstexpr int most = 3;\n")
         done = self.check("--only", "tidy", "HEAD~1")
         for name in ("'count'", "'SIZE'", "'most'"):
             self.assert_finds(name, done)
