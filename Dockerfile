@@ -1,8 +1,14 @@
 # hilbench in a container:
 #   docker build --target cpu -t hilbench .            docker run --rm -v "$PWD:/data" hilbench run quick
 #   docker build --target cuda -t hilbench:cuda .      docker run --rm --gpus all -v "$PWD:/data" hilbench:cuda doctor
+# With `--target develop` it holds what builds and tests hilbench, and no hilbench (.devcontainer/devcontainer.json).
 # The packages are those of packages.txt, as for quickstart.sh. The context keeps .git: records name their commit.
 ARG CUDA_IMAGE=nvidia/cuda:13.0.0
+
+FROM debian:bookworm AS develop
+COPY packages.txt /tmp/
+RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git file dpkg-dev \
+    $(awk '!/^#/ {print $2}' /tmp/packages.txt) && rm -rf /var/lib/apt/lists/* /tmp/*
 
 FROM debian:bookworm AS cpu-build
 WORKDIR /src

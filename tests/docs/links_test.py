@@ -1,6 +1,6 @@
 """Links and paths in the project's pages lead somewhere. Needs no network: addresses of other sites are not looked at.
 
-Checked: README.md, CONTRIBUTING.md, docs/*.md and the pages of reports/published/.
+Checked: README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md, docs/*.md and the pages of reports/published/.
 """
 
 import pathlib
@@ -18,8 +18,8 @@ MOST_LINES, MOST_COLUMNS = 220, 120
 
 
 def pages(tree):
-    found = [tree / "README.md", tree / "CONTRIBUTING.md", *(tree / "docs").glob("*.md")]
-    return sorted(found + list(tree.glob("reports/published/*/*.md")))
+    found = [tree / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")]
+    return sorted([*found, *tree.glob("docs/*.md"), *tree.glob("reports/published/*/*.md")])
 
 
 def anchors(page):
@@ -64,7 +64,7 @@ class Pages(unittest.TestCase):
         self.assertLessEqual(len((TREE / "README.md").read_text().splitlines()), MOST_LINES)
 
     def test_lines_of_prose_fit(self):
-        found = [*pages(TREE), TREE / "CHANGELOG.md", *(TREE / "reports/publish").glob("*.md")]
+        found = [*pages(TREE), *(TREE / "reports/publish").glob("*.md")]
         wide = [f"{page.relative_to(TREE)}: {line}" for page in found for line in wide_lines(page)]
         self.assertEqual(wide, [], f"lines over {MOST_COLUMNS} columns")
 

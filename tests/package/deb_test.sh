@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs the .deb of a build folder on a clean root of this release of Debian or Ubuntu, and runs the program there.
 # Takes minutes, and packages from the mirrors that this machine uses.
-# usage: deb_test.sh BUILD_FOLDER
+# usage: deb_test.sh BUILD_FOLDER [WHEEL]     WHEEL: tried on the same root, with the libraries that the package needs
 # Exit status: 0 passed, 1 failed, 77 skipped: not root, or no mmdebstrap.
 set -euo pipefail
-build=$(realpath "${1:?usage: deb_test.sh BUILD_FOLDER}")
+build=$(realpath "${1:?usage: deb_test.sh BUILD_FOLDER [WHEEL]}")
+wheel=${2:+$(realpath "$2")}
 
 skip() { echo "skipped: $1"; exit 77; }
 [ "$(id -u)" = 0 ] || skip "a clean root needs root"
@@ -41,7 +42,10 @@ in_apt update
 in_apt install -y --no-install-recommends /tmp/hilbench.deb
 
 echo "== run"
-in_root hilbench --version
+version=$(in_root hilbench --version | sed -n 1p)
+echo "$version"
+[[ $version == "hilbench $(dpkg-deb -f "$package" Version) "* ]] ||
+  { echo "FAILED: the package has another version"; exit 1; }
 in_root hilbench list orders | grep -q hilbert
 in_root hilbench plan /usr/share/hilbench/sweeps/quick.yaml --device cpu | grep -q 'dilated/hilbert'
 in_empty_folder() { in_root bash -c 'mkdir -p /tmp/empty && cd /tmp/empty && exec hilbench "$@"' bash "$@"; }
@@ -67,4 +71,15 @@ for file in share/man/man1/hilbench.1 share/bash-completion/completions/hilbench
 done
 in_root dpkg --purge hilbench >/dev/null
 [ ! -e "$scratch/root/usr/bin/hilbench" ] || { echo "FAILED: purging leaves the program"; exit 1; }
+
+if [ -n "$wheel" ]; then
+  echo "== the wheel"
+  cp "$wheel" "$scratch/root/tmp"
+  in_apt install -y --no-install-recommends python3-pandas python3-pip
+  in_root env PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --no-index \
+    "/tmp/$(basename "$wheel")"
+  [ "$(in_root hilbench --version | sed -n 1p)" = "$version" ] ||
+    { echo "FAILED: the wheel has another version or commit than the package"; exit 1; }
+  in_root python3 -c 'import hilbench; assert len(hilbench.load("/tmp/empty/results/quick").records)'
+fi
 echo "passed: the package installs, runs and leaves on a clean root of $release"
