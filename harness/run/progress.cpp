@@ -63,16 +63,29 @@ void Progress::comparison(const std::string& case_id) {
   spent_until_s_ = 0;
   at_work_.clear();
   phase_ = Phase::prepare;
-  current_s_ = current_ > 0 ? pace_.seconds(steps_[current_ - 1]) : 0;
-  later_s_ -= current_s_;
+  if (current_ > 0) later_s_ = std::max(0.0, later_s_ - pace_.seconds(steps_[current_ - 1]));
   started_ = std::chrono::steady_clock::now();
   if (line_.style() == Style::plain)
-    line_.print(fmt::format("[{}/{}] {} (about {} left)", current_, steps_.size(), case_id,
-                            duration_text(seconds_left())));
+    line_.print(fmt::format("[{}/{}] {} ({})", current_, steps_.size(), case_id, left_text()));
 }
 
-double Progress::seconds_left() const {
-  return std::max(0.0, current_s_ - seconds_since(started_)) + std::max(0.0, later_s_);
+SpentTime Progress::spent() const {
+  const auto [prepare_s, verify_s, time_s, count_s] = spent_s_;
+  return {.before_s = prepare_s + verify_s, .timing_s = time_s, .after_s = count_s, .rounds = rounds_};
+}
+
+std::string Progress::left_text() const {
+  constexpr double kShown_s = 0.5;    // less is 0 s
+  constexpr double kUnnoticed_s = 1;  // a step that should take no time may take as much
+  const StepPart part = phase_ == Phase::time    ? StepPart::timing
+                        : phase_ == Phase::count ? StepPart::after
+                                                 : StepPart::before;
+  const double current_s = current_ > 0 ? pace_.seconds_left(steps_[current_ - 1], spent(), part) : 0;
+  if (current_s < kShown_s && spent_until_s_ >= kUnnoticed_s)
+    return later_s_ < kShown_s ? "longer than planned"
+                               : fmt::format("more than {} left", duration_text(later_s_));
+  const double left_s = current_s + later_s_;
+  return left_s < kShown_s ? "less than 1 s left" : fmt::format("about {} left", duration_text(left_s));
 }
 
 void Progress::spend() {
@@ -89,8 +102,8 @@ void Progress::event(const TaskEvent& event) {
   if (line_.style() == Style::plain) log_wait(at);
   if (line_.style() != Style::updating) return;
   if (event.phase == Phase::time) at += fmt::format(" round {}", event.round + 1);
-  line_.show(fmt::format("[{}/{}] about {} left, {}: {}", current_, steps_.size(),
-                         duration_text(seconds_left()), case_id_, at));
+  // The case's name comes last: a terminal may be too narrow for it.
+  line_.show(fmt::format("[{}/{}] {}, {}: {}", current_, steps_.size(), left_text(), at, case_id_));
 }
 
 void Progress::log_wait(const std::string& at) {
@@ -109,10 +122,7 @@ void Progress::settled(const std::string& outcome) {
   spend();
   const double took = spent_until_s_;
   if (current_ > 0 && steps_[current_ - 1].total_s() > 0) {  // there may be a million that are skipped
-    const auto [prepare_s, verify_s, time_s, count_s] = spent_s_;
-    pace_.learn(
-        steps_[current_ - 1],
-        {.before_s = prepare_s + verify_s, .timing_s = time_s, .after_s = count_s, .rounds = rounds_});
+    pace_.learn(steps_[current_ - 1], spent());
     expect_later();
   }
   if (line_.style() != Style::plain) {

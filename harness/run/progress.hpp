@@ -57,9 +57,12 @@ class Progress {
   bool silent() const { return line_.style() == Style::silent; }
   Screen screen() const { return line_.screen(); }
   std::int64_t steps() const { return static_cast<std::int64_t>(steps_.size()); }
+  // How long such a step takes here, by those that are done.
+  double seconds(const ExpectedTime& step) const { return pace_.seconds(step); }
 
  private:
-  double seconds_left() const;
+  SpentTime spent() const;        // by the current step, until spent_until_s_
+  std::string left_text() const;  // "about 2 min 5 s left"
   void log_wait(const std::string& at);
   void spend();         // counts the time since the last event for its phase
   void expect_later();  // renews what is expected of the steps after the current one, by the pace so far
@@ -68,9 +71,9 @@ class Progress {
   std::vector<ExpectedTime> steps_;
   std::size_t current_ = 0;  // from 1; 0: none has begun
   Pace pace_;
-  double current_s_ = 0, later_s_ = 0;            // expected of the current step, and of those after it
+  double later_s_ = 0;                            // expected of the steps after the current one
   std::array<double, kPhases.size()> spent_s_{};  // in each phase of the current step, until spent_until_s_
-  std::int64_t rounds_ = 0;                       // of the current step
+  std::int64_t rounds_ = 0;                       // of the current step, that have begun
   double spent_until_s_ = 0;
   Phase phase_ = Phase::prepare;  // since then
   std::string case_id_;

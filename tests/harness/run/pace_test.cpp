@@ -79,5 +79,40 @@ TEST(Pace, LearnsFromAllThatAreDone) {
   EXPECT_EQ(pace.seconds({}), 0);
 }
 
+constexpr ExpectedTime kStep = {
+    .before_s = 10, .round_s = 2, .budget_s = 20, .fewest_rounds_s = 12, .after_s = 4};
+
+TEST(PaceWithinAStep, CountsDownWhatGoesAsPlanned) {
+  const Pace pace;
+  const double warm_up_s = 2 * kStep.round_s;
+  const double all_s = kStep.total_s() + warm_up_s;
+  EXPECT_DOUBLE_EQ(pace.seconds_left(kStep, {}, StepPart::before), all_s);
+  EXPECT_DOUBLE_EQ(pace.seconds_left(kStep, {.before_s = 6}, StepPart::before), all_s - 6);
+  const SpentTime timing = {.before_s = 10, .timing_s = 10, .rounds = 4};
+  EXPECT_DOUBLE_EQ(pace.seconds_left(kStep, timing, StepPart::timing), all_s - 20);
+  const SpentTime counting = {.before_s = 10, .timing_s = 24, .after_s = 1, .rounds = 10};
+  EXPECT_DOUBLE_EQ(pace.seconds_left(kStep, counting, StepPart::after), 3);
+}
+
+TEST(PaceWithinAStep, WhatIsSlowSoFarWillBeSlow) {
+  const Pace pace;
+  // Verification that takes three times as long: so do the fewest rounds, which then pass the budget.
+  EXPECT_DOUBLE_EQ(pace.seconds_left(kStep, {.before_s = 30}, StepPart::before), 3 * (12 + 4 + 4));
+  // Four rounds and the warm-up took 36 s instead of 12.
+  const SpentTime slow = {.before_s = 10, .timing_s = 36, .rounds = 4};
+  EXPECT_DOUBLE_EQ(pace.seconds_left(kStep, slow, StepPart::timing), 3 * (12 + 4) - 36 + 3 * 4);
+  EXPECT_GT(pace.seconds_left(kStep, {.before_s = 1000}, StepPart::before), 1000)
+      << "the timing is still to come, however long the rest took";
+}
+
+TEST(PaceWithinAStep, NothingIsLeftOfWhatTookLongerThanItShould) {
+  const Pace pace;
+  const SpentTime over = {.before_s = 10, .timing_s = 60, .rounds = 40};
+  EXPECT_DOUBLE_EQ(pace.seconds_left(kStep, over, StepPart::timing), 4) << "the counters";
+  const SpentTime counted = {.timing_s = 20, .after_s = 9, .rounds = 8};
+  EXPECT_EQ(pace.seconds_left(kStep, counted, StepPart::after), 0);
+  EXPECT_EQ(pace.seconds_left({}, {.before_s = 3}, StepPart::before), 0) << "a step without work";
+}
+
 }  // namespace
 }  // namespace hilbench

@@ -50,7 +50,7 @@ TEST(Progress, WritesPlainLinesWhereNobodyWatches) {
     show_one_comparison(progress);
     progress.note("a note");
   }
-  EXPECT_EQ(content(file.get()), "[1/2] case-a (about 20 s left)\n    3 ok, 1 failed in 0 s\na note\n");
+  EXPECT_EQ(content(file.get()), "[1/2] case-a (about 22 s left)\n    3 ok, 1 failed in 0 s\na note\n");
 }
 
 TEST(Progress, LogsWhatTheTimeWentTo) {
@@ -93,7 +93,7 @@ TEST(Progress, SaysWhatIsLeftByWhatEarlierComparisonsTook) {
   Progress progress(file.get(), Progress::Style::plain);
   show_one_comparison(progress);
   progress.comparison("case-b");
-  EXPECT_NE(content(file.get()).find("[2/2] case-b (about 0 s left)"), std::string::npos)
+  EXPECT_NE(content(file.get()).find("[2/2] case-b (less than 1 s left)"), std::string::npos)
       << content(file.get());
 }
 
@@ -107,9 +107,39 @@ TEST(Progress, UpdatesOneLineThatFitsTheTerminal) {
   }
   const std::string text = content(file.get());
   const std::string clear = "\r\033[K";
-  ASSERT_TRUE(text.starts_with(clear + "[1/1] about 10 s left, ccc")) << text;
+  ASSERT_TRUE(text.starts_with(clear + "[1/1] about 12 s left, time dilated/hilbert round 5: ccc")) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos);
   EXPECT_EQ(text.size(), 2 * clear.size() + 79) << "80 columns where the stream is no terminal";
+}
+
+// The last line that a terminal shows while the last of `steps` is verified for `time`.
+std::string shown_after(const std::vector<ExpectedTime>& steps, std::chrono::milliseconds time) {
+  const File file = temporary_file();
+  Progress progress(file.get(), Progress::Style::updating);
+  progress.begin(steps);
+  progress.comparison("case-a");
+  progress.event({.phase = Phase::verify, .variant_id = "dilated/linear"});
+  std::this_thread::sleep_for(time);
+  progress.event({.phase = Phase::verify, .variant_id = "dilated/linear"});
+  const std::string text = content(file.get());
+  return text.substr(text.rfind("\033[K") + 3);
+}
+
+TEST(Progress, SaysThatAStepTakesLongerThanPlanned) {
+  constexpr std::chrono::milliseconds kLong{1100};
+  constexpr ExpectedTime kShort = {.before_s = 0.1};
+  EXPECT_EQ(shown_after({kShort}, kLong), "[1/1] longer than planned, verify dilated/linear: case-a");
+  EXPECT_EQ(shown_after({kShort, kTenSeconds}, kLong),
+            "[1/2] more than 10 s left, verify dilated/linear: case-a")
+      << "what comes is known";
+  EXPECT_EQ(shown_after({kShort}, {}), "[1/1] less than 1 s left, verify dilated/linear: case-a");
+}
+
+TEST(Progress, UpdatesWhatIsLeftWithinAStep) {
+  constexpr ExpectedTime kVerified = {.before_s = 0.1, .round_s = 1, .budget_s = 10, .fewest_rounds_s = 6};
+  const std::string text = shown_after({kVerified}, std::chrono::milliseconds(500));
+  EXPECT_TRUE(text.starts_with("[1/1] about ")) << text;
+  EXPECT_FALSE(text.starts_with("[1/1] about 1")) << "five times as slow as planned: " << text;
 }
 
 TEST(StatusLine, IsALineLikeOthersWhereNobodyWatchesAndGoesOnATerminal) {
