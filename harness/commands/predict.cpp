@@ -105,9 +105,12 @@ class Asker {
     for (const RingFit& fit : fits_) {
       const RingGroup& group = fit.group();
       const bool same_device = work.device == DeviceKind::automatic || work.device == group.device;
-      if (!same_device || work.dtype != group.dtype || work.head_dim != group.head_dim) continue;
+      const bool same_dtype = work.dtype_by_device || work.dtype == group.dtype;
+      if (!same_device || !same_dtype || work.head_dim != group.head_dim) continue;
       if (variant.kernel != "dilated" && variant.kernel != group.kernel) continue;
       question.work.device = group.device;
+      question.work.dtype = group.dtype;
+      question.work.dtype_by_device = false;
       const Record& measured = *fit.samples().front().record;
       question.machine = machine_of(measured);
       if (work.threads > 0) question.machine.threads = work.threads;

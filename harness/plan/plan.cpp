@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "baselines/external/programs.hpp"
 #include "baselines/table.hpp"
@@ -31,6 +32,14 @@ double nominal_flops_per_cycle(const Gpu& gpu, Dtype dtype) {
   if (gpu.compute_capability < 80) return 1024;
   if (gpu.compute_capability < 90) return gpu.compute_capability == 80 ? 2048 : 1024;
   return 4096;
+}
+
+// What the device is for: matrix units for bf16 came with compute capability 8.0.
+Dtype best_dtype(const Case& work, const Site& site) {
+  constexpr int kFirstWithBf16 = 80;
+  const bool bf16 =
+      work.device == DeviceKind::cuda && site.gpu && site.gpu->compute_capability >= kFirstWithBf16;
+  return bf16 ? Dtype::bf16 : Dtype::fp32;
 }
 
 // A kernel computes the pieces of a ring in the same way as a case on one rank.
@@ -226,6 +235,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   Case& work = comparison.work;
   if (work.device == DeviceKind::automatic)
     work.device = site.gpu && !site.gpu_is_assumed ? DeviceKind::cuda : DeviceKind::cpu;
+  if (std::exchange(work.dtype_by_device, false)) work.dtype = best_dtype(work, site);
   if (work.device == DeviceKind::cuda && site.gpu) {
     comparison.gpu = site.gpu->name;
     comparison.multiprocessors = site.gpu->multiprocessors;
@@ -240,6 +250,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   if (!skipped && shared_need(work, sweep.inputs).device < kCountableBytes) counted = count_work(work);
   const double rate = nominal_flops(comparison, site);
   for (const Variant& variant : sweep.variants) {
+    if (!is_asked_on(sweep, variant, work.device)) continue;
     PlannedVariant planned = plan_variant(sweep, comparison, variant, counted, site, counting);
     skip_if_measured_already(sweep, comparison, planned);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +18,7 @@ namespace hilbench {
 
 enum class ExternalUse { refused, allowed };
 
-// A case of a sweep. kv_heads is resolved; device may still be `auto`.
+// A case of a sweep. kv_heads is resolved; device and dtype may still be `auto`.
 struct SweepCase {
   Case work;
   bool skipped = false;  // skip_when matches
@@ -30,12 +31,13 @@ struct Sweep {
   std::string title;
   std::string question;  // that its pages answer; free text
   std::string description;
-  std::vector<SweepCase> cases;     // distinct: those of `axes` (last axis fastest), then those of `cases`
-  Condition skip_when;              // empty: never
-  std::vector<Variant> variants;    // kernels, then baselines; their ids are distinct
-  std::string reference;            // id of one of them
-  std::vector<std::string> claims;  // that it answers: names of claim_names()
-  Externals externals;              // those that `baselines` names
+  std::vector<SweepCase> cases;   // distinct: those of `axes` (last axis fastest), then those of `cases`
+  Condition skip_when;            // empty: never
+  std::vector<Variant> variants;  // kernels, then baselines; their ids are distinct
+  std::map<std::string, DeviceKind> only_on;  // baselines that are for one device, by id
+  std::string reference;                      // id of one of `variants`
+  std::vector<std::string> claims;            // that it answers: names of claim_names()
+  Externals externals;                        // those that `baselines` names
   ExternalUse external_use = ExternalUse::refused;
   Measure measure;
   std::vector<std::string> counters;  // names of sets
@@ -64,6 +66,9 @@ Sweep parse_sweep(const std::string& text, const std::filesystem::path& file,
 // again.
 struct EmbeddedSweep;
 Sweep parse_embedded(const EmbeddedSweep& sweep, const SweepOverrides& overrides = {});
+
+// Whether the sweep asks for the variant in cases on `device`: a baseline may be for the other one.
+bool is_asked_on(const Sweep& sweep, const Variant& variant, DeviceKind device);
 
 // Why no variant can compute the case (more K/V heads than heads, a tensor of more than 2^62 bytes, ...), or
 // "". load_sweep refuses such cases unless skip_when skips them.

@@ -216,6 +216,19 @@ std::map<std::string, YamlValue> option_defaults(const VariantSource& source,
   return defaults;
 }
 
+// NAME, or {NAME: cpu} or {NAME: cuda}.
+Variant parse_baseline(const YamlValue& value, Sweep& sweep) {
+  static constexpr std::string_view kDevices[] = {"cpu", "cuda"};
+  if (!value.is_map()) return {.kernel = checked_baseline(value, sweep), .baseline = true};
+  const auto entries = value.entries();
+  if (entries.size() != 1)
+    value.fail("a baseline of one device is one name with its device", "", "baselines: [{cudnn: cuda}]");
+  const Variant variant = {.kernel = checked_baseline(value.key(0), sweep), .baseline = true};
+  sweep.only_on[variant_id(variant)] =
+      entries.front().second.choice(kDevices) == 0 ? DeviceKind::cpu : DeviceKind::cuda;
+  return variant;
+}
+
 // A default of all entries is used if the orders of one of them have chunks.
 void refuse_unused_chunk(const std::optional<YamlValue>& chunk, const std::vector<Variant>& variants) {
   if (!chunk || std::any_of(variants.begin(), variants.end(), takes_chunk)) return;
@@ -260,6 +273,11 @@ const std::vector<std::string>& variant_option_names() {
   return kNames;
 }
 
+bool is_asked_on(const Sweep& sweep, const Variant& variant, DeviceKind device) {
+  const auto only = sweep.only_on.find(variant_id(variant));
+  return only == sweep.only_on.end() || only->second == device;
+}
+
 void parse_variants(const VariantSource& source, std::span<const AxisOverride> overrides,
                     const YamlValue& place, Sweep& sweep) {
   const std::vector<YamlValue> entries =
@@ -281,10 +299,8 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
     refuse_unused_chunk(chunk->second, sweep.variants);
   if (source.baselines)
     for (const YamlValue& item :
-         source.baselines->is_list() ? source.baselines->items() : source.baselines->scalar_or_items()) {
-      const std::string name = checked_baseline(item, sweep);
-      list.add(item, {.kernel = name, .baseline = true});
-    }
+         source.baselines->is_list() ? source.baselines->items() : source.baselines->scalar_or_items())
+      list.add(item, parse_baseline(item, sweep));
   std::erase_if(sweep.externals, [&](const auto& each) {
     return std::none_of(sweep.variants.begin(), sweep.variants.end(), [&](const Variant& variant) {
       return variant.baseline && external_name(variant.kernel) == each.first;

@@ -12,7 +12,8 @@
 namespace hilbench {
 namespace {
 
-constexpr std::array<std::string_view, 3> kDtypes = {"fp32", "bf16", "fp16"};
+constexpr std::array<std::string_view, 4> kDtypes = {"fp32", "bf16", "fp16", "auto"};
+constexpr std::int64_t kAutomaticDtype = 3;
 constexpr std::array<std::string_view, 2> kQueries = {"dilated", "dense"};
 constexpr std::array<std::string_view, 3> kHeadOffsets = {"modulo", "contiguous", "none"};
 constexpr std::array<std::string_view, 2> kBranchHeads = {"all", "partition"};
@@ -28,7 +29,19 @@ const std::array kCaseFields = {
     number_field<&Case::heads>("heads", "query heads"),
     number_field<&Case::kv_heads>("kv_heads", "key and value heads; default: heads"),
     number_field<&Case::head_dim>("head_dim", "elements of one head's row"),
-    choice_field<&Case::dtype, Dtype>("dtype", kDtypes, "storage type of Q, K, V and O"),
+    Field<Case>{.name = "dtype",
+                .kind = FieldKind::choice,
+                .help = "storage type of Q, K, V and O; auto: bf16 on a GPU from 8.0 up, else fp32",
+                .choices = kDtypes,
+                .get =
+                    [](const Case& work) {
+                      return work.dtype_by_device ? kAutomaticDtype : static_cast<std::int64_t>(work.dtype);
+                    },
+                .set =
+                    [](Case& work, std::int64_t value) {
+                      work.dtype_by_device = value == kAutomaticDtype;
+                      work.dtype = work.dtype_by_device ? Dtype::fp32 : static_cast<Dtype>(value);
+                    }},
     Field<Case>{
         .name = "causal",
         .kind = FieldKind::boolean,

@@ -73,6 +73,7 @@ struct Case {
   std::int64_t kv_heads = 0;  // 0: the same as `heads`; the cases of a sweep never have 0
   std::int64_t head_dim = 64;
   Dtype dtype = Dtype::fp32;
+  bool dtype_by_device = false;  // `dtype: auto`: the plan sets dtype; no plan or record holds it
   Mask mask = Mask::full;
   Queries queries = Queries::dilated;
   HeadOffset head_offset = HeadOffset::modulo;

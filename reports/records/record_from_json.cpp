@@ -103,6 +103,7 @@ void read_fields(const json& params, const json& asked, PatternKind kind, Case& 
     if (of_pattern(field.name, kind) && (!came_later(field.name) || params.contains(field.name)))
       read_field(params, field, work);
   work.threads = positive_at(asked, "threads");
+  if (work.dtype_by_device) refuse_record("'dtype' is 'auto'");
   const Case unset;
   for (const Field<Case>& field : case_fields()) {
     const std::int64_t value = field.get(work);

@@ -198,11 +198,15 @@ TEST(SweepFilesOfTheTree, AllLoadAndAreNamedAfterTheirFile) {
 TEST(SweepFilesOfTheTree, QuickHoldsWhatTheClaimsLookFor) {
   const Sweep sweep = load_sweep(HILBENCH_SWEEPS "/quick.yaml", {.device = DeviceKind::cpu});
   Ids cases;
-  for (const SweepCase& each : sweep.cases) cases.push_back(case_id(each.work));
+  for (const SweepCase& each : sweep.cases) {
+    EXPECT_TRUE(each.work.dtype_by_device);
+    cases.push_back(case_id(each.work));
+  }
   EXPECT_EQ(cases, (Ids{"n8192-w2048-r1-h8-d64-fp32-p1-cpu", "n8192-w2048.4096-r1.2-h8-d64-fp32-p1-cpu",
-                        "n16384-w4096-r1-h8-d64-fp32-p1-cpu", "n16384-w4096-r2-h8-d64-fp32-p1-cpu"}));
+                        "n16384-w4096-r2-h8-d64-fp32-p1-cpu"}));
   EXPECT_EQ(variant_ids(sweep), (Ids{"dilated/linear", "dilated/hilbert", "dilated/residue", "dilated/random",
-                                     "dilated/hilbert@tokens", "gemm", "peak"}));
+                                     "dilated/hilbert@tokens", "gemm", "cudnn", "peak"}));
+  EXPECT_TRUE(sweep.counters.empty()) << "a first look is short";
   EXPECT_EQ(sweep.variants[1].order_chunk, 4096);
   EXPECT_EQ(sweep.variants[4].order_chunk, 4096);
 }

@@ -33,6 +33,8 @@ ALSO_GOOD = [
     (["cases"], [{"sequence_length": "16k", "patterns": "4k/2"}]),
     (["variants"], [{"kernel": "dilated", "order": "hilbert.4k", "order_chunk": "4k", "traversal": "grouped.1k"}]),
     (["question"], "Does order help?"),
+    (["axes", "dtype"], ["fp32", "auto"]),
+    (["baselines"], [{"gemm": "cpu"}, {"cudnn": "cuda"}, "peak"]),
 ]
 
 # Path into GOOD and what stands there instead: one fault each, all refused by the program too.
@@ -80,6 +82,9 @@ BAD = [
     (["variants"], [{"kernel": "dilated", "order": "hilbert.8.8"}]),
     (["axes", "causal"], "yes"),
     (["axes", "dtype"], "fp8"),
+    (["baselines"], [{"gemm": "auto"}]),
+    (["baselines"], [{"gemm": "cpu", "cudnn": "cuda"}]),
+    (["baselines"], [{}]),
     (["axes", "kernel"], "dilated"),
     (["cases"], []),
     (["cases"], [{"segments": [[4096]]}]),

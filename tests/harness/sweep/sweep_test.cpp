@@ -183,6 +183,23 @@ TEST(Sweep, EqualIdsAreRefusedWithAWayOut) {
   EXPECT_SAYS(variants_refusal("baselines: [gemm, gemm]"), "listed twice");
 }
 
+TEST(Sweep, ABaselineMayBeForOneDevice) {
+  const Sweep sweep = parse(kHead + "cases: [{heads: 8}]\nbaselines: [{gemm: cpu}, {cudnn: cuda}, peak]\n");
+  EXPECT_EQ(variant_ids(sweep), (Ids{"gemm", "cudnn", "peak"}));
+  const auto asked = [&](std::size_t variant, DeviceKind device) {
+    return is_asked_on(sweep, sweep.variants.at(variant), device);
+  };
+  EXPECT_TRUE(asked(0, DeviceKind::cpu));
+  EXPECT_FALSE(asked(0, DeviceKind::cuda));
+  EXPECT_TRUE(asked(1, DeviceKind::cuda));
+  EXPECT_FALSE(asked(1, DeviceKind::cpu));
+  EXPECT_TRUE(asked(2, DeviceKind::cuda) && asked(2, DeviceKind::cpu));
+  EXPECT_SAYS(variants_refusal("baselines: [{gemm: auto}]"), "cpu");
+  EXPECT_SAYS(variants_refusal("baselines: [{gem: cpu}]"), "did you mean 'gemm'?");
+  EXPECT_SAYS(variants_refusal("baselines: [{gemm: cpu, cudnn: cuda}]"), "one name with its device");
+  EXPECT_SAYS(variants_refusal("baselines: [{gemm: cpu}, gemm]"), "listed twice");
+}
+
 TEST(Sweep, UnknownNamesComeWithTheNearest) {
   EXPECT_SAYS(variants_refusal("variants: [{kernel: dilatde}]"), "did you mean 'dilated'?");
   EXPECT_SAYS(variants_refusal("variants: [{kernel: gemm}]"), "list it under baselines");

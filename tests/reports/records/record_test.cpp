@@ -84,6 +84,12 @@ TEST(RecordJson, KeepsWhatTheInputsWereLike) {
   }
 }
 
+TEST(RecordJson, HasADtypeThatWasMeasured) {
+  json out = to_json(kernel_record());
+  out["params"]["dtype"] = "auto";
+  EXPECT_THROW(record_from_json(out), UsageError);
+}
+
 TEST(RecordJson, KeepsThePages) {
   Record record = kernel_record();
   record.work.pages = PageSize::of_2m;
