@@ -16,6 +16,7 @@
 #include "harness/launched/follow.hpp"
 #include "harness/launched/launch.hpp"
 #include "harness/launched/lead.hpp"
+#include "harness/run/last_lines.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/stop_signal.hpp"
@@ -56,9 +57,9 @@ bool measured_any(const RunSummary& summary) {
   return summary.ok + summary.failed + summary.invalid > 0;
 }
 
-// What the folder now holds of the plan, with verdicts over all that it holds. Skipped rows are left to the
-// reasons in the summary.
-void print_rows(const Plan& plan, const std::filesystem::path& folder) {
+// The rows of the plan in `input`, which is what the folder now holds, with verdicts over all of it. Skipped
+// rows are left to the reasons in the summary.
+void print_rows(const Plan& plan, const ReportInput& input, const std::filesystem::path& folder) {
   constexpr std::ptrdiff_t kMostRows = 200;
   std::set<std::string> planned;
   for (const Comparison& comparison : plan.comparisons)
@@ -68,7 +69,6 @@ void print_rows(const Plan& plan, const std::filesystem::path& folder) {
     return record.status != Status::skipped && !record.twin &&
            planned.contains(record.case_id + "/" + record.variant_id);
   };
-  const ReportInput input = read_results(folder);
   const auto rows = std::count_if(input.records.begin(), input.records.end(), shown);
   if (rows > kMostRows)
     fmt::print("{} rows: hilbench show {}\n", rows, shell_quoted(folder.string()));
@@ -83,7 +83,7 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
   fmt::print("\n");
   for (const auto& [status, reasons] : summary.reasons) fmt::print("{}", reasons_text(status, reasons));
   if (!measured_any(summary)) fmt::print("nothing was measured\n");
-  fmt::print("{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
+  fmt::print("{}\n", (folder / "results.sqlite").string());
 }
 
 ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const TaskRunner& runner,
@@ -99,8 +99,14 @@ ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const Task
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
   const RunSummary summary = run_plan(run.sweep, run.plan, run.site, options, progress, runner, committed);
-  print_rows(run.plan, options.folder);
+  const ReportInput input = read_results(options.folder);
+  print_rows(run.plan, input, options.folder);
   print_summary(summary, options.folder);
+  // Under a launcher the command as typed is only its end.
+  const bool priced = run.site.processes == 1 && summary.ok > 0;
+  const auto next =
+      priced ? next_run(arguments.command, run.sweep, run.plan, summary.processes, progress) : std::nullopt;
+  fmt::print("{}", last_lines(input, options.folder, next, screen_of(stdout)));
   const bool nothing = arguments.require_measured && !measured_any(summary);
   return summary.failed > 0 || nothing ? ExitCode::failed : ExitCode::done;
 }

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <chrono>
 #include <map>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "harness/external/fork_server.hpp"
+#include "harness/measure/disturbance.hpp"
 #include "harness/plan/expected_time.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/keep_masks.hpp"
@@ -17,6 +20,7 @@
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/machine/host_name.hpp"
+#include "reports/gate/disturbances.hpp"
 #include "reports/records/record_consistency.hpp"
 #include "reports/records/store.hpp"
 #include "reports/terminal/rows.hpp"
@@ -128,14 +132,26 @@ bool bound_below(const Plan& plan, const Host& host) {
 
 // A note that other programs use the processor, which makes every interval wider; empty on a quiet machine.
 std::string busy_note(const Host& host) {
-  double load = 0;
-  if (::getloadavg(&load, 1) != 1 || load < 0.5) return "";
-  return fmt::format("note: this machine is busy (load {:.1f} on {} cores): expect wide intervals", load,
-                     host.cores);
+  constexpr std::chrono::milliseconds kLooked{250};
+  const Disturbance disturbance;  // the load average still holds what has just ended, such as a build
+  std::this_thread::sleep_for(kLooked);
+  const nlohmann::json busy = disturbance.seen().at("other_busy_cores");
+  if (!busy.is_number() || busy.get<double>() <= kOthersAllowed * host.cores) return "";
+  return fmt::format("note: other programs keep {:.1f} of {} cores busy: expect wide intervals",
+                     busy.get<double>(), host.cores);
 }
 
 bool all_done(const std::vector<Standing>& standings) {
   return std::all_of(standings.begin(), standings.end(), [](const Standing& each) { return each.done(); });
+}
+
+// Of comparisons of which something can be measured; 0 if there is none.
+std::int64_t fewest_processes(const Plan& plan, const std::vector<Standing>& standings) {
+  std::optional<std::int64_t> fewest;
+  for (std::size_t i = 0; i < standings.size(); ++i)
+    if (plan.comparisons[i].runnable())
+      fewest = std::min(fewest.value_or(standings[i].measured), standings[i].measured);
+  return fewest.value_or(0);
 }
 
 // Calls `step` with the index of each comparison that is not done: for its first process, then for the second
@@ -160,7 +176,8 @@ void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std:
     measures = measures || plan.comparisons[i].runnable();
   });
   progress.begin(std::move(steps));
-  if (const std::string busy = busy_note(site.host); measures && !busy.empty()) progress.note(busy);
+  if (const std::string busy = measures && !progress.silent() ? busy_note(site.host) : ""; !busy.empty())
+    progress.note(busy);
   if (site.processes > 1 && bound_below(plan, site.host)) progress.note(kBoundNote);
 }
 
@@ -261,6 +278,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
     if (stepped) stepped(plan.comparisons[i]);
   });
   for (const Comparison& comparison : plan.comparisons) tally(stored_records(store, comparison), summary);
+  summary.processes = fewest_processes(plan, standings);
   store.finish();
   return summary;
 }

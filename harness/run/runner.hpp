@@ -30,6 +30,7 @@ struct RunSummary {
   // Records of this plan, including resumed ones, without twins unless they failed.
   std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;
   std::int64_t resumed = 0;                                       // comparisons that the store already held
+  std::int64_t processes = 0;                                     // that measured a comparison, the fewest
   std::map<Status, std::map<std::string, std::int64_t>> reasons;  // of records that are not ok, counted
 };
 

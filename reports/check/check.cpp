@@ -27,15 +27,15 @@ const char* name_of(FindingKind kind) {
 }  // namespace
 
 void add_ok(Findings& findings, std::string text) {
-  findings.push_back({FindingKind::ok, std::move(text)});
+  findings.push_back({FindingKind::ok, std::move(text), ""});
 }
 
-void add_note(Findings& findings, std::string text) {
-  findings.push_back({FindingKind::note, std::move(text)});
+void add_note(Findings& findings, std::string text, std::string limit) {
+  findings.push_back({FindingKind::note, std::move(text), std::move(limit)});
 }
 
-void add_not_ok(Findings& findings, std::string text) {
-  findings.push_back({FindingKind::not_ok, std::move(text)});
+void add_not_ok(Findings& findings, std::string text, std::string limit) {
+  findings.push_back({FindingKind::not_ok, std::move(text), std::move(limit)});
 }
 
 std::vector<Finding> check_results(const ReportInput& input, const PrivateNames& names) {
@@ -46,6 +46,17 @@ std::vector<Finding> check_results(const ReportInput& input, const PrivateNames&
     rule(input.records, findings);
   check_private(input, names, findings);
   return findings;
+}
+
+std::vector<std::string> limits_of(const std::vector<Record>& records) {
+  Findings findings;
+  for (const auto rule :
+       {check_injected, check_processes, check_quiet, check_noise, check_rounds, check_controls})
+    rule(records, findings);
+  std::vector<std::string> limits;
+  for (Finding& finding : findings)
+    if (!finding.limit.empty()) limits.push_back(std::move(finding.limit));
+  return limits;
 }
 
 bool may_be_published(const std::vector<Finding>& findings) {

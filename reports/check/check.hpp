@@ -12,7 +12,8 @@ enum class FindingKind { ok, not_ok, note };
 
 struct Finding {
   FindingKind kind = FindingKind::ok;
-  std::string text;  // "processes: 4 of 12 records have fewer ...; measure again with --processes 10"
+  std::string text;   // "processes: 4 of 12 records have fewer ...; measure again with --processes 10"
+  std::string limit;  // what the results cannot show for it, short: "one process alone"; may be empty
 };
 
 // Names that must not be in results that are sent. Empty: not looked for.
@@ -30,6 +31,10 @@ inline constexpr double kTwinAlarm = 0.001;  // twins that are less probable tha
 // twins, controls, processes, injected, build, machine, quiet, noise, private. `input`: as read_results()
 // gives it, so judged, with one record or more.
 std::vector<Finding> check_results(const ReportInput& input, const PrivateNames& names);
+
+// What limits what the records show, by the same rules, most important first: "one process, where 10 show how
+// processes differ". Empty if nothing does.
+std::vector<std::string> limits_of(const std::vector<Record>& records);
 
 bool may_be_published(const std::vector<Finding>& findings);
 // One line a finding, then the verdict on `source`.

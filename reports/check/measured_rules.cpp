@@ -181,7 +181,8 @@ void check_controls(const std::vector<Record>& records, Findings& findings) {
              fmt::format("controls: {} of {} have none, the first {}; measure order random, or linear "
                          "with `rows: gathered`, beside it",
                          without.size(), plural(judged.size(), "case and kernel", "cases and kernels"),
-                         name_of(*without.front())));
+                         name_of(*without.front())),
+             "orders without a control beside them");
 }
 
 void check_processes(const std::vector<Record>& records, Findings& findings) {
@@ -194,7 +195,9 @@ void check_processes(const std::vector<Record>& records, Findings& findings) {
   const Record& first = *few.front();
   add_not_ok(findings,
              fmt::format("processes: too few in {}, which has {}; `run` again with --processes {}",
-                         some_of(few, records.size()), processes_of(first), processes_needed(first)));
+                         some_of(few, records.size()), processes_of(first), processes_needed(first)),
+             fmt::format("{}, where {} show how much processes differ",
+                         plural(processes_of(first), "process", "processes"), processes_needed(first)));
 }
 
 // A steady sample is seconds of executions: one of them is no single round.
@@ -208,14 +211,17 @@ void check_rounds(const std::vector<Record>& records, Findings& findings) {
   add_note(findings,
            fmt::format("rounds: a process has only one in {}, so one disturbed execution spoils its "
                        "time; `run` again with a larger --budget, which the processes share",
-                       some_of(single, records.size())));
+                       some_of(single, records.size())),
+           "single rounds");
 }
 
 void check_injected(const std::vector<Record>& records, Findings& findings) {
   const Chosen some = chosen(records, [](const Record& record) { return record.injected != 0; });
   if (some.empty()) return add_ok(findings, "injected: nothing");
-  add_not_ok(findings, fmt::format("injected: work was added to {}; results of a gate's test are no results",
-                                   some_of(some, records.size())));
+  add_not_ok(findings,
+             fmt::format("injected: work was added to {}; results of a gate's test are no results",
+                         some_of(some, records.size())),
+             "injected work");
 }
 
 void check_noise(const std::vector<Record>& records, Findings& findings) {
@@ -229,8 +235,8 @@ void check_noise(const std::vector<Record>& records, Findings& findings) {
   const std::string text = fmt::format("noise: the 95 % intervals of {} of {} exclude 1", outside,
                                        plural(twins.size(), "twin", "twins"));
   if (binomial_at_least(outside, twins.size(), kTwinRate) >= kTwinAlarm) return add_ok(findings, text);
-  add_not_ok(findings,
-             text + ", more than by chance; stop other programs, fix the clocks, and measure again");
+  add_not_ok(findings, text + ", more than by chance; stop other programs, fix the clocks, and measure again",
+             "equal things that differ more than by chance");
 }
 
 }  // namespace hilbench

@@ -25,7 +25,7 @@ void check_quiet(const std::vector<Record>& records, Findings& findings);
 void check_private(const ReportInput& input, const PrivateNames& names, Findings& findings);
 
 void add_ok(Findings& findings, std::string text);
-void add_note(Findings& findings, std::string text);
-void add_not_ok(Findings& findings, std::string text);
+void add_note(Findings& findings, std::string text, std::string limit = "");
+void add_not_ok(Findings& findings, std::string text, std::string limit = "");
 
 }  // namespace hilbench

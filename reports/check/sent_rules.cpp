@@ -165,7 +165,8 @@ void check_quiet(const std::vector<Record>& records, Findings& findings) {
   if (!found.empty())
     return add_not_ok(findings,
                       fmt::format("quiet: {}; stop other programs, see to the cooling, and measure again",
-                                  fmt::join(found, ", ")));
+                                  fmt::join(found, ", ")),
+                      fmt::format("{}", fmt::join(found, ", ")));
   if (!seen.known()) return add_note(findings, "quiet: no record says how busy the machine was");
   add_ok(findings, "quiet: little else ran");
 }

@@ -11,8 +11,13 @@ namespace hilbench {
 
 // What Hilbert order did, in the chunks that the claims are about and over the whole length. If no case has
 // it, what these records compare instead: windows, rivals, rings. Traversals come first if the sweep varies
-// them.
+// them. The first one alone says what was found: a run ends with it. None if there are no records.
 std::vector<std::string> main_sentences(const View& view);
+// Hilbert order against linear order, which says what was found, and against random order, the control: in
+// the chunks that the claims are about and over the whole length. None if no case has both.
+std::vector<std::string> hilbert_sentences(const View& view);
+// Whether some case has linear order beside Hilbert order in the chunks that the claims are about.
+bool has_claimed_order(const View& view);
 // Whether kernels differ in traversal, the sequence of the tiles, more than in order.
 bool varies_traversals(const View& view);
 // Each traversal of a kernel in an order against that of the reference, all else equal; the one that gains

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "reports/claims/claim_records.hpp"
 #include "reports/document/first_sentences.hpp"
 #include "reports/document/tally.hpp"
 #include "reports/tables/rings.hpp"
@@ -20,48 +19,6 @@
 
 namespace hilbench {
 namespace {
-
-// Hilbert order against random order: what the two share is no merit of the curve.
-std::string control_sentence(const Tally& control, std::string_view chunk_text) {
-  if (control.cases == 0)
-    return fmt::format(
-        "Hilbert order{} was not measured beside a random permutation, so a gain may come from any change of "
-        "order, not from the curve.",
-        chunk_text);
-  return control.with_one_process(fmt::format(
-      "Hilbert order{} is shown to be within {} of a random permutation in {} of {}; it is {} (time of the "
-      "random permutation / time of Hilbert order: {}).",
-      chunk_text, control.within(), control.with(Verdict::equivalent), plural(control.cases, "case", "cases"),
-      control.sides(), control.ratios()));
-}
-
-std::string linear_sentence(const Tally& linear) {
-  return fmt::format(
-      "Against linear order, which stores rows as they come, it is {}, and within {} in {} of {} (time of "
-      "linear order / "
-      "time of Hilbert order: {}).",
-      linear.sides(), linear.within(), linear.with(Verdict::equivalent),
-      plural(linear.cases, "case", "cases"), linear.ratios());
-}
-
-// Kernel time of Hilbert order in chunks of `chunk`: first against random order, the control, then against
-// linear order. Empty if no case has linear and Hilbert order.
-std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_view chunk_text) {
-  Tally control, linear;
-  for (const CaseView& of_case : view.cases) {
-    const ClaimRecords records = claim_records(of_case, chunk);
-    if (!records.standard || !records.hilbert) continue;
-    const auto ratio = time_ratio(*records.standard, *records.hilbert);
-    if (!ratio) continue;
-    linear.add(*ratio);
-    if (!records.random) continue;
-    if (const auto against = time_ratio(*records.random, *records.hilbert)) control.add(*against);
-  }
-  if (linear.cases == 0) return "";
-  const std::string against_linear = linear_sentence(linear);
-  return control_sentence(control, chunk_text) + " " +
-         (control.cases == 0 ? linear.with_one_process(against_linear) : against_linear);
-}
 
 // A kernel in linear order against a rival, over all cases: time of the rival / time of the kernel.
 struct AgainstRival {
@@ -228,9 +185,7 @@ std::string bent_rounds_sentence(const View& view) {
 }
 
 std::vector<std::string> answers(const View& view) {
-  const std::int64_t claimed_chunk = ClaimRow{}.order_chunk;
-  const std::string claimed = hilbert_sentence(view, claimed_chunk, "");
-  const std::string whole = hilbert_sentence(view, 0, " over the whole length");
+  const bool claimed = has_claimed_order(view);
   const std::string rivals = rivals_sentence(view);
   std::vector<std::string> said;
   const auto add = [&said](const std::string& sentence) {
@@ -238,13 +193,9 @@ std::vector<std::string> answers(const View& view) {
   };
   if (varies_traversals(view)) said = traversal_sentences(view);
   // Without the control, Hilbert order was not what the sweep asks about.
-  if (!claimed.empty() && !has_control(view)) add(rivals);
-  if (!claimed.empty() && !whole.empty())
-    add(hilbert_sentence(view, claimed_chunk, fmt::format(" in chunks of {}", claimed_chunk)));
-  else
-    add(claimed);
-  add(whole);
-  if (!claimed.empty()) return said;
+  if (claimed && !has_control(view)) add(rivals);
+  for (const std::string& sentence : hilbert_sentences(view)) add(sentence);
+  if (claimed) return said;
   add(windows_sentence(view));
   add(window_times_sentence(view));
   add(rivals);
@@ -257,7 +208,7 @@ std::vector<std::string> answers(const View& view) {
   return {
       fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
                   "the whole length or in chunks of {}.",
-                  claimed_chunk)};
+                  ClaimRow{}.order_chunk)};
 }
 
 }  // namespace
@@ -272,8 +223,7 @@ std::string main_question(const View& view) {
   if (varies_traversals(view) && !traversal_sentences(view).empty())
     return "Does the sequence in which tiles are computed make attention faster? In which cases, and by how "
            "much?";
-  const bool hilbert =
-      !hilbert_sentence(view, ClaimRow{}.order_chunk, "").empty() || !hilbert_sentence(view, 0, "").empty();
+  const bool hilbert = !hilbert_sentences(view).empty();
   if (!hilbert || !has_control(view)) {
     if (!windows_sentence(view).empty() || !window_times_sentence(view).empty())
       return "Does the order of a grid make attention over windows faster?";

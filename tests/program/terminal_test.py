@@ -70,10 +70,12 @@ class Terminal(CommandLine):
         self.put("sweep.yaml", TWO_CASES)
         text = self.on_terminal(["run", "sweep.yaml"], 100)
         screen = self.bare(text)
-        self.assertRegex(screen, r"\[1/2\] about [0-9 minsh]+ left, n64-")
+        self.assertRegex(screen, r"\[1/2\] (about|less than) [0-9 minsh]+ left, \w+( \S+)?( round \d+)?: n64-")
         self.assertEqual(len(re.findall(r"^  dilated/hilbert ", screen, re.M)), 4, screen)  # as it goes, and at the end
         self.assertIn("ratio: time of dilated/linear / time of the variant", screen)
-        self.assertTrue(screen.rstrip().endswith("next: hilbench report results/small"), screen)
+        self.assertRegex(screen, r"(?s)\nfound: .*\nlimits: 1 process, where 10 show .*\n"
+                                 r"next: hilbench report results/small\n"
+                                 r" +hilbench run sweep.yaml --processes 10   \(about \d+ (s|min)\)\s*\Z")
         again = self.run_it(["run", "sweep.yaml"])
         self.assertEqual(again.stdout.count(b"\n  dilated/hilbert "), 2, "a run that resumes shows what is there")
 

@@ -194,7 +194,9 @@ class RunnerWithWorkers : public RunnerTest {
 };
 
 TEST_F(RunnerWithWorkers, ProcessesAreInterleavedOverComparisonsAndAppended) {
-  EXPECT_EQ(run().ok, 4) << "twins do not count";
+  const RunSummary first = run();
+  EXPECT_EQ(first.ok, 4) << "twins do not count";
+  EXPECT_EQ(first.processes, 3);
   ASSERT_EQ(workers_.cases.size(), 6u);
   EXPECT_NE(workers_.cases[0], workers_.cases[1]);
   EXPECT_EQ(workers_.cases[0], workers_.cases[2]);
@@ -205,7 +207,7 @@ TEST_F(RunnerWithWorkers, ProcessesAreInterleavedOverComparisonsAndAppended) {
   EXPECT_EQ(run().resumed, 0);
   EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, 4)));
   options_.processes = Processes::one_more;
-  run();
+  EXPECT_EQ(run().processes, 5);
   EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, 5)));
   EXPECT_EQ(std::set(workers_.seeds.begin(), workers_.seeds.end()).size(), 5u);
   options_.processes = Processes::one;

@@ -113,6 +113,20 @@ TEST(Check, TheLastLineCountsTheFindings) {
   EXPECT_TRUE(text.ends_with("\nresults/good may not be published: 2 findings\n")) << text;
 }
 
+TEST(Check, SaysWhatLimitsTheResultsInShort) {
+  EXPECT_TRUE(limits_of(results().records).empty());
+  ReportInput input = results();
+  for (Record& record : input.records) {
+    record.time->process_rounds = {1};
+    record.environment["processes"][0]["other_busy_cores"] = 2.0;
+  }
+  EXPECT_EQ(limits_of(input.records),
+            (std::vector<std::string>{"1 process, where 10 show how much processes differ",
+                                      "other programs kept 2.0 of 4 cores busy", "single rounds"}));
+  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  EXPECT_EQ(limits_of(input.records).back(), "orders without a control beside them");
+}
+
 TEST(Check, OlderVersionsAreMeasuredAgain) {
   ReportInput input = results();
   input.records[2].schema = 1;

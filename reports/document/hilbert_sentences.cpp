@@ -1,0 +1,81 @@
+// What Hilbert order did to the time of kernels.
+#include <fmt/format.h>
+
+#include "reports/claims/claim_records.hpp"
+#include "reports/document/first_sentences.hpp"
+#include "reports/document/tally.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+std::string linear_sentence(const Tally& linear, std::string_view chunk_text) {
+  return fmt::format(
+      "Hilbert order{} is faster than linear order, which stores rows as they come, in {} of {}, "
+      "slower in {}, within {} of it in {} and inconclusive in {} (time of linear order / time of Hilbert "
+      "order: {}).",
+      chunk_text, linear.with(Verdict::faster), plural(linear.cases, "case", "cases"),
+      linear.with(Verdict::slower), linear.within(), linear.with(Verdict::equivalent),
+      linear.with(Verdict::inconclusive), linear.ratios());
+}
+
+// Hilbert order against random order: what the two share is no merit of the curve.
+std::string control_sentence(const Tally& control) {
+  if (control.cases == 0)
+    return "It was not measured beside a random permutation, so a gain may come from any change of order, "
+           "not from the curve.";
+  return fmt::format(
+      "Against a random permutation, the control, it is shown to be within {} in {} of {}; it is {} (time of "
+      "the random permutation / time of Hilbert order: {}).",
+      control.within(), control.with(Verdict::equivalent), plural(control.cases, "case", "cases"),
+      control.sides(), control.ratios());
+}
+
+// Kernel time of Hilbert order against linear order, and against random order.
+struct HilbertTallies {
+  Tally linear, control;
+  bool any() const { return linear.cases > 0; }
+};
+
+HilbertTallies hilbert_tallies(const View& view, std::int64_t chunk) {
+  HilbertTallies tallies;
+  for (const CaseView& of_case : view.cases) {
+    const ClaimRecords records = claim_records(of_case, chunk);
+    if (!records.standard || !records.hilbert) continue;
+    const auto ratio = time_ratio(*records.standard, *records.hilbert);
+    if (!ratio) continue;
+    tallies.linear.add(*ratio);
+    if (!records.random) continue;
+    if (const auto against = time_ratio(*records.random, *records.hilbert)) tallies.control.add(*against);
+  }
+  return tallies;
+}
+
+}  // namespace
+
+bool has_claimed_order(const View& view) {
+  return hilbert_tallies(view, ClaimRow{}.order_chunk).any();
+}
+
+std::vector<std::string> hilbert_sentences(const View& view) {
+  const std::int64_t claimed_chunk = ClaimRow{}.order_chunk;
+  const HilbertTallies claimed = hilbert_tallies(view, claimed_chunk), whole = hilbert_tallies(view, 0);
+  std::vector<std::string> said;
+  const auto add = [&said](const HilbertTallies& tallies, const std::string& chunk_text) {
+    if (!tallies.any()) return;
+    said.push_back(linear_sentence(tallies.linear, chunk_text));
+    said.push_back(control_sentence(tallies.control));
+  };
+  add(claimed, whole.any() ? fmt::format(" in chunks of {}", claimed_chunk) : "");
+  add(whole, " over the whole length");
+  Tally all;
+  for (const HilbertTallies& tallies : {claimed, whole}) {
+    all.cases += tallies.linear.cases;
+    all.in_one_process += tallies.linear.in_one_process;
+  }
+  if (std::string one_process = all.one_process(); !one_process.empty())
+    said.push_back(std::move(one_process));
+  return said;
+}
+
+}  // namespace hilbench
