@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "harness/external/fork_server.hpp"
@@ -53,9 +54,9 @@ void fail_contradictions(std::vector<Record>& records) {
 // Adds the worker's library and device state to the environment that all records share.
 void describe_environment(std::vector<Record>& records, const nlohmann::json& environment) {
   for (Record& record : records) {
-    const nlohmann::json told = std::exchange(record.environment, environment);
-    record.environment["library"] = nullptr;
-    if (told.is_object()) record.environment.update(told);
+    const nlohmann::json told = std::exchange(*record.environment, environment);
+    (*record.environment)["library"] = nullptr;
+    if (told.is_object()) record.environment->update(told);
   }
 }
 
