@@ -1,10 +1,19 @@
 # Shortens compilation; what is computed and measured stays the same.
+option(HILBENCH_UNITY "Compile the sources of a folder as one: faster from nothing, slower after a change" OFF)
 
 # Headers that most files of these libraries include are read once. The libraries below them include them seldom.
 # Every file still includes what it uses: CI builds once with CMAKE_DISABLE_PRECOMPILE_HEADERS=ON.
+# JSON is among them only for sources that are compiled as one: a folder uses it more often than not, a file seldom, and
+# to load it costs a file half a second.
+set(HILBENCH_PRECOMPILED
+    <fmt/format.h> <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>
+    <string_view> <vector>)
+if(HILBENCH_UNITY)
+  list(APPEND HILBENCH_PRECOMPILED <nlohmann/json.hpp>)
+endif()
 function(hilbench_precompile_library_headers)
   target_link_libraries(hilbench_reports PRIVATE hilbench_precompiled)
-  target_precompile_headers(hilbench_reports PRIVATE <fmt/format.h> <nlohmann/json.hpp>)
+  target_precompile_headers(hilbench_reports PRIVATE ${HILBENCH_PRECOMPILED})
   foreach(library counters harness commands)
     target_link_libraries(hilbench_${library} PRIVATE hilbench_precompiled)
     target_precompile_headers(hilbench_${library} REUSE_FROM hilbench_reports)
@@ -21,7 +30,6 @@ target_compile_options(hilbench_precompiled INTERFACE
 # as one: their headers are read once, and what they instantiate is compiled once. Names in anonymous namespaces therefore
 # differ within a folder. Compiled alone: the folders EXCEPT, sources that Highway includes once for each target, sources
 # with flags of their own, and those that test programs replace (hilbench_replaced_by_tests).
-option(HILBENCH_UNITY "Compile the sources of a folder as one: faster from nothing, slower after a change" OFF)
 function(hilbench_unity_of_folders target)
   cmake_parse_arguments(ARG "" "" "EXCEPT" ${ARGN})
   if(NOT HILBENCH_UNITY)

@@ -65,7 +65,7 @@ class StoredGate {
  private:
   bool kept(const Record& record) const {
     if (!options_.cases.empty() && !options_.cases.contains(record.case_id)) return false;
-    return !record.twin && std::regex_search(record.case_id + "/" + record.variant_id, options_.filter);
+    return !record.twin && options_.filter.finds(record.case_id, record.variant_id);
   }
 
   void add_row(const Record& record) {

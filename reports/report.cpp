@@ -1,6 +1,7 @@
 #include "reports/report.hpp"
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "kernels/base/files.hpp"
 #include "kernels/base/held_signals.hpp"

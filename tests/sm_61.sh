@@ -67,7 +67,7 @@ objects=$(find "$build" -name '*.cu.o')
 [ -n "$objects" ] || { echo "sm_61.sh: the build has no CUDA code" >&2; exit 1; }
 for object in $objects; do
   wanted="sm_61 sm_80"
-  if [ "$(basename "$object")" = dilated_mma.cu.o ]; then wanted=sm_80; fi
+  if [[ $object == */cuda/mma/* ]]; then wanted=sm_80; fi
   found=$("$toolkit/bin/cuobjdump" -lelf "$object" | grep -o 'sm_[0-9a-z]*' | sort -u | xargs)
   [ "$found" = "$wanted" ] || { echo "sm_61.sh: $object: code for '$found', not '$wanted'" >&2; exit 1; }
 done

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <regex>
 
 #include "harness/commands/command_line.hpp"
-#include "harness/plan/filter.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
+#include "kernels/case/variant_filter.hpp"
 #include "reports/compare_document.hpp"
 #include "reports/gate_runs.hpp"
 #include "reports/page/page.hpp"
@@ -42,11 +41,9 @@ std::vector<std::string> reasons_of(const GateResult& result) {
   return reasons;
 }
 
-std::regex filter_of(const std::string& text, const ReportInput& run) {
-  const std::regex filter = parse_filter(text);
-  const auto matches = [&](const Record& record) {
-    return std::regex_search(record.case_id + "/" + record.variant_id, filter);
-  };
+VariantFilter filter_of(const std::string& text, const ReportInput& run) {
+  const VariantFilter filter(text);
+  const auto matches = [&](const Record& record) { return filter.finds(record.case_id, record.variant_id); };
   if (std::none_of(run.records.begin(), run.records.end(), matches))
     throw UsageError({.what = fmt::format("'{}' matches no variant of the second run", text),
                       .where = "--filter",

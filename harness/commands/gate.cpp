@@ -11,12 +11,12 @@
 #include "harness/commands/sweep_arguments.hpp"
 #include "harness/gate/gate_builds.hpp"
 #include "harness/gate/one_build.hpp"
-#include "harness/plan/filter.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/files.hpp"
 #include "kernels/base/share.hpp"
 #include "kernels/base/text.hpp"
+#include "kernels/case/variant_filter.hpp"
 #include "reports/gate_runs.hpp"
 #include "reports/records/store_folder.hpp"
 #include "reports/report.hpp"
@@ -52,7 +52,8 @@ Injection parse_injection(const std::string& text) {
     throw UsageError({.what = fmt::format("'{}' is no injection", text),
                       .where = "--inject",
                       .remedy = "write REGEX=SHARE, such as 'n1024=0.10'"});
-  return {parse_filter(text.substr(0, equals), "--inject"), parse_share(text.substr(equals + 1), "--inject")};
+  return {VariantFilter(text.substr(0, equals), "--inject"),
+          parse_share(text.substr(equals + 1), "--inject")};
 }
 
 [[noreturn]] void refuse_injection(const char* why) {
@@ -158,7 +159,7 @@ GateResult gate_stored(const GateArguments& arguments, const GateTask& task) {
   }
   StoredGateOptions options{.threshold = task.options.threshold,
                             .unlike = arguments.allow_unlike ? Unlike::allowed : Unlike::refused};
-  if (!arguments.sweep.filter.empty()) options.filter = parse_filter(arguments.sweep.filter);
+  if (!arguments.sweep.filter.empty()) options.filter = VariantFilter(arguments.sweep.filter);
   options.cases = asked_cases(task.plan, candidate);
   GateResult result = gate_runs(baselines, candidate, compare_runs(baselines.front(), candidate), options);
   result.seconds = measured.seconds;

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string>
 
 #include "harness/commands/command_line.hpp"
 #include "harness/commands/sweep_arguments.hpp"
-#include "harness/plan/filter.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
 #include "harness/run/step_progress.hpp"
+#include "kernels/case/variant_filter.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/view/results.hpp"
 
@@ -75,7 +75,7 @@ class Asker {
  public:
   Asker(const std::vector<RingFit>& fits, const std::string& filter, PredictionReport& report,
         StepProgress& progress)
-      : fits_(fits), filter_(parse_filter(filter)), report_(report), progress_(progress) {}
+      : fits_(fits), filter_(filter), report_(report), progress_(progress) {}
 
   // Asks for the cases of the records at other ring sizes.
   void ask_records(const std::vector<std::int64_t>& rings) {
@@ -127,8 +127,8 @@ class Asker {
 
   // True if the filter finds the question and this group was not asked it before.
   bool asks_for(const RingQuestion& question, const std::string& group) {
-    const std::string name = name_of(question);
-    if (!asked_.insert(group + name).second || !std::regex_search(name, filter_)) return false;
+    if (!asked_.insert(group + name_of(question)).second) return false;
+    if (!filter_.finds(case_id(question.work), variant_id(question.variant))) return false;
     found_ = true;
     return true;
   }
@@ -153,7 +153,7 @@ class Asker {
   }
 
   const std::vector<RingFit>& fits_;
-  std::regex filter_;
+  VariantFilter filter_;
   PredictionReport& report_;
   StepProgress& progress_;
   std::set<std::string> asked_;
@@ -167,7 +167,7 @@ std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& a
   if (arguments.memory_bytes) {
     gpu.memory_bytes = *arguments.memory_bytes;
   } else {
-    const nlohmann::json& environment = fit.samples().front().record->environment;
+    const nlohmann::json& environment = *fit.samples().front().record->environment;
     const nlohmann::json::json_pointer place("/device/memory_bytes");
     if (fit.group().device != DeviceKind::cuda || !environment.contains(place)) return std::nullopt;
     const nlohmann::json& bytes = environment[place];

@@ -5,11 +5,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <regex>
 #include <string>
 
 #include "harness/commands/command_line.hpp"
-#include "harness/plan/filter.hpp"
+#include "kernels/case/variant_filter.hpp"
 #include "reports/terminal/results.hpp"
 #include "reports/view/results.hpp"
 
@@ -29,10 +28,10 @@ RowOrder order_of(const std::string& name) {
 
 ExitCode show_command(const ShowArguments& arguments) {
   const ReportInput input = read_results(arguments.folder);
-  const std::regex filter = parse_filter(arguments.filter);
+  const VariantFilter filter(arguments.filter);
   bool any = false;
   const auto keep = [&](const Record& record) {
-    const bool kept = std::regex_search(record.case_id + "/" + record.variant_id, filter);
+    const bool kept = filter.finds(record.case_id, record.variant_id);
     any = any || kept;
     return kept;
   };

@@ -4,20 +4,20 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "harness/gate/build.hpp"
 #include "harness/plan/plan.hpp"
+#include "kernels/case/variant_filter.hpp"
 #include "reports/gate/gate.hpp"
 
 namespace hilbench {
 
-// Extra work in the candidate's timed region: this share of the time of each variant whose CASE/VARIANT
-// contains a match.
+// Extra work in the candidate's timed region: this share of the time of each variant that the filter
+// finds.
 struct Injection {
-  std::regex pattern;
+  VariantFilter filter;
   double share = 0;
 };
 

@@ -132,7 +132,7 @@ std::vector<std::pair<std::string, std::vector<Record>>> MeasuredSide::finished(
     for (Record& record : records) {
       nlohmann::json environment = environment_json(site, record.work.device);
       environment["build"] = build_.environment;
-      if (record.environment.is_object()) environment.update(record.environment);
+      if (record.environment->is_object()) environment.update(*record.environment);
       record.environment = std::move(environment);
     }
     all.emplace_back(case_id, std::move(records));
@@ -158,7 +158,7 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
     subject.candidate_task = subject.task;
     for (Record& record : subject.candidate_task.records)
       for (const Injection& injection : options.injections)
-        if (judged(record) && std::regex_search(record.case_id + "/" + record.variant_id, injection.pattern))
+        if (judged(record) && injection.filter.finds(record.case_id, record.variant_id))
           inject(record, injection.share);
     subjects_.push_back(std::move(subject));
   }

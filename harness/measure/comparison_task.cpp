@@ -1,6 +1,7 @@
 #include "harness/measure/comparison_task.hpp"
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "kernels/base/error.hpp"
 #include "kernels/case/mask_blocks.hpp"

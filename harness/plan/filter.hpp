@@ -2,16 +2,11 @@
 #pragma once
 
 #include <optional>
-#include <regex>
 #include <string>
 
 #include "harness/plan/plan.hpp"
 
 namespace hilbench {
-
-// The regular expression of --filter; its length and its running time are bounded. Throws UsageError if it is
-// not a regular expression.
-std::regex parse_filter(const std::string& filter, const std::string& option = "--filter");
 
 // Keeps the variants whose CASE/VARIANT the regular expression `filter` finds, the variants that are measured
 // in their place, and the reference, which ratios need. Keeps all if `filter` is empty. Throws UsageError if

@@ -10,6 +10,7 @@
 #include "harness/predict/solution.hpp"
 #include "kernels/base/error.hpp"
 #include "reports/records/stats.hpp"
+#include "reports/records/student.hpp"
 
 namespace hilbench {
 namespace {
@@ -107,7 +108,7 @@ Estimate RingFit::around(double value, const std::vector<double>& of_left_out, d
   for (const double one : of_left_out) mean += one / count;
   for (const double one : of_left_out) squares += (one - mean) * (one - mean);
   const double deviation = std::sqrt((count - 1) / count * squares + unexplained * unexplained);
-  const double half = student_95(of_left_out.size() - 1) * deviation;
+  const double half = student_quantile(0.975, count - 1) * deviation;
   return {value, {value - half, value + half}};
 }
 
@@ -182,7 +183,7 @@ void RingFit::fit_orders() {
     double mean = 0, squares = 0;
     for (const double one : each) mean += one / count;
     for (const double one : each) squares += (one - mean) * (one - mean);
-    const double half = student_95(each.size() - 1) * std::sqrt(squares / (count - 1) / count);
+    const double half = student_quantile(0.975, count - 1) * std::sqrt(squares / (count - 1) / count);
     orders_[id] = {{mean, {std::max(0.0, mean - half), mean + half}}, each.size()};
   }
 }

@@ -1,8 +1,6 @@
 #include "harness/predict/least_squares.hpp"
 
-#include <array>
 #include <cmath>
-#include <limits>
 
 namespace hilbench {
 namespace {
@@ -105,27 +103,6 @@ std::vector<double> nonnegative_least_squares(const std::vector<std::vector<doub
   for (std::size_t i = 0; i < unknowns; ++i)
     if (norms[i] > 0) best[i] /= norms[i];
   return best;
-}
-
-double student_95(std::size_t freedom) {
-  constexpr std::array<double, 11> kTable = {std::numeric_limits<double>::infinity(),
-                                             12.706,
-                                             4.303,
-                                             3.182,
-                                             2.776,
-                                             2.571,
-                                             2.447,
-                                             2.365,
-                                             2.306,
-                                             2.262,
-                                             2.228};
-  if (freedom < kTable.size()) return kTable[freedom];
-  // Cornish and Fisher's expansion to the third term (Abramowitz and Stegun, 26.7.5).
-  constexpr double kNormal = 1.959964;
-  const auto n = static_cast<double>(freedom);
-  const double cube = kNormal * kNormal * kNormal, fifth = cube * kNormal * kNormal;
-  return kNormal + (cube + kNormal) / (4 * n) + (5 * fifth + 16 * cube + 3 * kNormal) / (96 * n * n) +
-         (3 * fifth * kNormal * kNormal + 19 * fifth + 17 * cube - 15 * kNormal) / (384 * n * n * n);
 }
 
 }  // namespace hilbench

@@ -1,7 +1,6 @@
 // Least squares with few unknowns, none of them below zero.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 namespace hilbench {
@@ -11,8 +10,5 @@ namespace hilbench {
 // others is 0.
 std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& rows,
                                               const std::vector<double>& b);
-
-// Half-width of a 95 % interval in standard deviations: Student's t with `freedom` >= 1 degrees of freedom.
-double student_95(std::size_t freedom);
 
 }  // namespace hilbench

@@ -42,8 +42,8 @@ bool usable(const Record& record) {
 
 RingMachine machine_of(const Record& record) {
   RingMachine machine{.threads = std::max<std::int64_t>(1, record.threads)};
-  const auto device = record.environment.find("device");
-  if (device != record.environment.end() && device->is_object())
+  const auto device = record.environment->find("device");
+  if (device != record.environment->end() && device->is_object())
     machine.multiprocessors =
         std::max<std::int64_t>(1, device->value("multiprocessors", machine.multiprocessors));
   const std::string& traversal =

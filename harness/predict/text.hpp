@@ -1,7 +1,6 @@
 // The output of `hilbench predict`, as text, Markdown or JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <variant>

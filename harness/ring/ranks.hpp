@@ -1,7 +1,7 @@
 // The ranks of a ring: threads of this process, or processes that an MPI launcher started.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

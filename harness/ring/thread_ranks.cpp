@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "harness/device/bound_threads.hpp"

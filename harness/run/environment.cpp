@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "harness/run/build_info.hpp"

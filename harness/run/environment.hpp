@@ -1,7 +1,7 @@
 // Where and how records were measured: machine, build, time.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "harness/plan/site.hpp"

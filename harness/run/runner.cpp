@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -57,9 +58,9 @@ void fail_contradictions(std::vector<Record>& records) {
 // Adds the worker's library and device state to the environment that all records share.
 void describe_environment(std::vector<Record>& records, const nlohmann::json& environment) {
   for (Record& record : records) {
-    const nlohmann::json told = std::exchange(record.environment, environment);
-    record.environment["library"] = nullptr;
-    if (told.is_object()) record.environment.update(told);
+    const nlohmann::json told = std::exchange(*record.environment, environment);
+    (*record.environment)["library"] = nullptr;
+    if (told.is_object()) record.environment->update(told);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "harness/run/worker_process.hpp"
 #include "kernels/base/hash.hpp"
@@ -89,11 +90,11 @@ void join(Record& total, const Record& part) {
     if (part.status == Status::skipped) total.verify.reset();
     return;
   }
-  if (part.environment.contains("device_state"))
-    join_states(total.environment["device_state"], part.environment["device_state"]);
-  if (part.environment.contains("processes") && total.environment.contains("processes"))
-    for (const nlohmann::json& process : part.environment["processes"])
-      total.environment["processes"].push_back(process);
+  if (part.environment->contains("device_state"))
+    join_states((*total.environment)["device_state"], (*part.environment)["device_state"]);
+  if (part.environment->contains("processes") && total.environment->contains("processes"))
+    for (const nlohmann::json& process : (*part.environment)["processes"])
+      (*total.environment)["processes"].push_back(process);
   if (part.verify && total.verify && worst_share(*part.verify) > worst_share(*total.verify))
     total.verify = part.verify;
   add_counts(total.counters, part.counters);

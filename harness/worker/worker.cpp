@@ -179,8 +179,8 @@ class TaskRun {
     }
     auto prepared = make_variant(*bench_, record, programs_);
     record.permute_ns = prepared->permute_ns();
-    record.environment["library"] = prepared->library();
-    if (record.work.ring_size > 1) record.environment["transport"] = prepared->transport();
+    (*record.environment)["library"] = prepared->library();
+    if (record.work.ring_size > 1) (*record.environment)["transport"] = prepared->transport();
     if (prepared->implementation().has_output && task_.verify == Verify::yes) {
       const VerifyResult result = check_output(*prepared, record);
       record.verify = result.verification;
@@ -253,8 +253,8 @@ class TaskRun {
       timing.timer = prepared.times_itself() ? prepared.timer() : samples[i].timer;
       verified_[i].record.time = timing;
       verified_[i].record.energy = samples[i].energy;
-      verified_[i].record.environment["device_state"] = bench_->device_state();
-      verified_[i].record.environment["processes"] = nlohmann::json::array({process});
+      (*verified_[i].record.environment)["device_state"] = bench_->device_state();
+      (*verified_[i].record.environment)["processes"] = nlohmann::json::array({process});
     }
     check_against_peak(verified_, bench_->work, *bench_->device);
     check_pages_again();

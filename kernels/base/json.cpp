@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -76,6 +77,33 @@ nlohmann::json parse_json(std::string_view text, std::string_view what) {
       why.erase(0, end + 2);  // the name of the exception's class
     throw UsageError({.what = fmt::format("{} cannot be read", what), .why = one_line(why, 200)});
   }
+}
+
+JsonValue::JsonValue() = default;
+JsonValue::JsonValue(JsonValue&&) noexcept = default;
+JsonValue::~JsonValue() = default;
+JsonValue& JsonValue::operator=(JsonValue&&) noexcept = default;
+
+JsonValue::JsonValue(const JsonValue& other)
+    : value_(other.value_ ? std::make_unique<nlohmann::json>(*other.value_) : nullptr) {}
+
+JsonValue& JsonValue::operator=(const JsonValue& other) {
+  return *this = JsonValue(other);
+}
+
+JsonValue& JsonValue::operator=(nlohmann::json value) {
+  value_ = std::make_unique<nlohmann::json>(std::move(value));
+  return *this;
+}
+
+nlohmann::json& JsonValue::operator*() {
+  if (!value_) value_ = std::make_unique<nlohmann::json>();
+  return *value_;
+}
+
+const nlohmann::json& JsonValue::operator*() const {
+  static const nlohmann::json null;
+  return value_ ? *value_ : null;
 }
 
 }  // namespace hilbench

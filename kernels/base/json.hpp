@@ -1,6 +1,7 @@
-// JSON from outside the program: a file, a store, another program.
+// A JSON value as a member, and JSON from outside the program: a file, a store, another program.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -23,5 +24,26 @@ std::optional<std::string> key_given_twice(std::string_view text);
 // Throws UsageError if the text is not JSON, is nested deeper than kDeepestJson, or says a key twice in one
 // object. `what` begins the message: "the answer", "line 3".
 nlohmann::json parse_json(std::string_view text, std::string_view what);
+
+// A JSON value, null at first, for headers that many files include: only those that look into it include
+// nlohmann/json.hpp, which takes long to compile. Copies are deep; moved from, it is null.
+class JsonValue {
+ public:
+  JsonValue();
+  JsonValue(const JsonValue& other);
+  JsonValue(JsonValue&& other) noexcept;
+  ~JsonValue();
+  JsonValue& operator=(const JsonValue& other);
+  JsonValue& operator=(JsonValue&& other) noexcept;
+  JsonValue& operator=(nlohmann::json value);
+
+  nlohmann::json& operator*();
+  const nlohmann::json& operator*() const;
+  nlohmann::json* operator->() { return &**this; }
+  const nlohmann::json* operator->() const { return &**this; }
+
+ private:
+  std::unique_ptr<nlohmann::json> value_;  // none: null
+};
 
 }  // namespace hilbench

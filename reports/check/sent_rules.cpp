@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "reports/check/rules.hpp"
@@ -17,8 +18,8 @@ using nlohmann::json;
 // The member of the environment at a JSON pointer, as text; "" if there is none.
 std::string text_at(const Record& record, const char* pointer) {
   const json::json_pointer at(pointer);
-  if (!record.environment.contains(at)) return "";
-  const json& value = record.environment.at(at);
+  if (!record.environment->contains(at)) return "";
+  const json& value = record.environment->at(at);
   if (value.is_null()) return "";
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -183,7 +184,7 @@ void check_private(const ReportInput& input, const PrivateNames& names, Findings
       fields.add(key, "an absolute path");
   }
   for (const Record& record : input.records) {
-    fields.look_into("environment", record.environment);
+    fields.look_into("environment", *record.environment);
     fields.look_at("reason", record.reason);
     for (const auto& [name, counter] : record.counters) fields.look_at("counters." + name, counter.reason);
     if (is_absolute(record.variant.order_file.string())) fields.add("asked.order_file", "an absolute path");

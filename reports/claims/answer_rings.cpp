@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "reports/claims/named_devices.hpp"
 #include "reports/view/format.hpp"
@@ -32,7 +33,7 @@ const Record* linear_of(const CaseView& of_case, const Record& hilbert) {
 }
 
 std::optional<double> device_bytes(const Record& record) {
-  const nlohmann::json& environment = record.environment;
+  const nlohmann::json& environment = *record.environment;
   if (!environment.is_object() || !environment.contains("device") || !environment["device"].is_object())
     return std::nullopt;
   const nlohmann::json& device = environment["device"];

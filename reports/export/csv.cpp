@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -177,7 +178,7 @@ void export_csv_samples(const std::vector<Record>& records, std::ostream& out) {
   for (const Record& record : records) {
     if (!record.time) continue;
     const json seeds =
-        record.environment.is_object() ? record.environment.value("processes", json()) : json();
+        record.environment->is_object() ? record.environment->value("processes", json()) : json();
     std::size_t sample = 0;
     for (std::size_t process = 0; process < record.time->process_rounds.size(); ++process) {
       const json::json_pointer seed(fmt::format("/{}/seed", process));

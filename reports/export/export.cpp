@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "kernels/base/error.hpp"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "reports/export/formats.hpp"
@@ -15,7 +16,7 @@ using nlohmann::ordered_json;
 
 // The machine as Google Benchmark describes it, from the first record.
 ordered_json gbench_context(const std::vector<Record>& records) {
-  const json environment = records.empty() ? json::object() : records.front().environment;
+  const json environment = records.empty() ? json::object() : *records.front().environment;
   const auto find = [&](const char* place, const json& otherwise) -> json {
     const json::json_pointer pointer(place);
     return environment.contains(pointer) ? environment.at(pointer) : otherwise;

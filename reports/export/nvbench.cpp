@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -21,7 +22,7 @@ constexpr double kNsPerSecond = 1e9;
 
 // What the record was measured on, without the id.
 ordered_json device_of(const Record& record) {
-  const json device = record.environment.is_object() ? record.environment.value("device", json()) : json();
+  const json device = record.environment->is_object() ? record.environment->value("device", json()) : json();
   if (!device.is_object()) {
     const std::string cpu = environment_text(record, "host", "cpu");
     return {{"name", cpu.empty() ? std::string(to_string(record.work.device)) : cpu}};
@@ -79,8 +80,8 @@ double quantile(const std::vector<double>& sorted, double q) {
 // In Hz, if it did not change during the timing: then it is its mean.
 std::optional<double> constant_sm_clock(const Record& record) {
   const json::json_pointer place("/device_state/sm_mhz");
-  if (!record.environment.contains(place)) return std::nullopt;
-  const json& mhz = record.environment.at(place);
+  if (!record.environment->contains(place)) return std::nullopt;
+  const json& mhz = record.environment->at(place);
   const bool constant = mhz.is_array() && mhz.size() == 2 && mhz[0].is_number() && mhz[0] == mhz[1];
   return constant ? std::optional(mhz[0].get<double>() * 1e6) : std::nullopt;
 }

@@ -1,7 +1,7 @@
 // Parts of a record in the form that the data of the page has.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
 
@@ -109,9 +110,9 @@ class Builder {
 
  private:
   json record_json(const CaseView& of_case, const Record& record) {
-    if (!last_environment_ || *last_environment_ != record.environment) {
-      last_environment_ = &record.environment;
-      auto [lasting, passing] = environment_parts(record.environment);
+    if (!last_environment_ || *last_environment_ != *record.environment) {
+      last_environment_ = &*record.environment;
+      auto [lasting, passing] = environment_parts(*record.environment);
       lasting_place_ = environments_.place(lasting.dump(-1, ' ', false, replace), lasting);
       passing_ = std::move(passing);
     }

@@ -1,7 +1,7 @@
 // The data of report.html as one JSON object.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "reports/claims/answers.hpp"

@@ -1,5 +1,6 @@
 #include "reports/figures/shared_rows.hpp"
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "reports/figures/data_values.hpp"

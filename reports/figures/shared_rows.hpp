@@ -1,7 +1,7 @@
 // Parts of the data of a page that figures draw.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "reports/claims/answers.hpp"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "reports/records/stats.hpp"
@@ -18,9 +19,9 @@ std::optional<double> number_in(const json& from, const char* name) {
 }
 
 const json* processes_of(const Record& record) {
-  if (!record.environment.is_object()) return nullptr;
-  const auto found = record.environment.find("processes");
-  return found == record.environment.end() || !found->is_array() ? nullptr : &*found;
+  if (!record.environment->is_object()) return nullptr;
+  const auto found = record.environment->find("processes");
+  return found == record.environment->end() || !found->is_array() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -62,9 +63,9 @@ std::vector<std::string> Disturbances::sentences(double cores) const {
 
 double cores_of(std::span<const Record> records) {
   for (const Record& record : records) {
-    if (!record.environment.is_object()) continue;
-    const auto host = record.environment.find("host");
-    if (host == record.environment.end() || !host->is_object()) continue;
+    if (!record.environment->is_object()) continue;
+    const auto host = record.environment->find("host");
+    if (host == record.environment->end() || !host->is_object()) continue;
     if (const auto cores = number_in(*host, "cores")) return *cores;
   }
   return 0;

@@ -1,7 +1,7 @@
 // A document as one HTML file.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "reports/document/document.hpp"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/base/text.hpp"
 #include "reports/records/record_names.hpp"
 
@@ -15,8 +17,8 @@ std::string_view to_string(Verdict verdict) {
 }
 
 std::int64_t foreign_processes(const Record& record) {
-  const auto state = record.environment.find("device_state");
-  if (state == record.environment.end() || !state->is_object()) return 0;
+  const auto state = record.environment->find("device_state");
+  if (state == record.environment->end() || !state->is_object()) return 0;
   const nlohmann::json foreign = state->value("foreign_processes", nlohmann::json());
   return foreign.is_number_integer() ? foreign.get<std::int64_t>() : 0;
 }
@@ -27,8 +29,8 @@ std::string steady_text(const Record& record) {
 
 std::vector<std::string> throttle_reasons(const Record& record) {
   std::vector<std::string> reasons;
-  const auto state = record.environment.find("device_state");
-  if (state == record.environment.end() || !state->is_object()) return reasons;
+  const auto state = record.environment->find("device_state");
+  if (state == record.environment->end() || !state->is_object()) return reasons;
   for (const nlohmann::json& reason : state->value("throttle", nlohmann::json::array()))
     if (reason.is_string()) reasons.push_back(reason.get<std::string>());
   return reasons;
@@ -54,8 +56,8 @@ std::optional<double> counter_value(const Record& record, std::string_view name)
 }
 
 std::string environment_text(const Record& record, const char* part, const char* key) {
-  const auto inside = record.environment.find(part);
-  if (inside == record.environment.end()) return "";
+  const auto inside = record.environment->find(part);
+  if (inside == record.environment->end()) return "";
   const auto text = inside->find(key);
   return text != inside->end() && text->is_string() ? one_line(text->get<std::string>()) : "";
 }

@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/base/counter.hpp"
+#include "kernels/base/json.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 
@@ -125,7 +126,7 @@ struct Record {
   std::map<std::string, Counter> counters;
   std::optional<Speedup> speedup;
   std::int64_t schema = kRecordSchema;  // of the JSON that it was read from; it is written as kRecordSchema
-  nlohmann::json environment;           // host, device, build, time; `library` if a library computed it
+  JsonValue environment;                // host, device, build, time; `library` if a library computed it
 };
 
 // Number of other processes that used the device during the timing. If there are any, its times

@@ -58,7 +58,7 @@ void check_energy(const Record& record) {
 
 // What is read from an environment by other means than its text.
 void check_environment(const Record& record) {
-  const nlohmann::json& environment = record.environment;
+  const nlohmann::json& environment = *record.environment;
   if (environment.is_null()) return;
   if (!environment.is_object()) refuse(record, "its environment is no object");
   if (const auto processes = environment.find("processes"); processes != environment.end()) {

@@ -1,5 +1,6 @@
 // A record as JSON: all keys are always present; null if unknown or not finite.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
@@ -209,7 +210,7 @@ json to_json(const Record& record) {
           {"pairs", record.pairs ? pairs_json(*record.pairs) : json(nullptr)},
           {"counters", std::move(counters)},
           {"speedup", record.speedup ? speedup_json(*record.speedup) : json(nullptr)},
-          {"environment", record.environment}};
+          {"environment", *record.environment}};
 }
 
 }  // namespace hilbench

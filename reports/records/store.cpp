@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "kernels/base/error.hpp"

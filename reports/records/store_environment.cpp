@@ -1,6 +1,7 @@
 #include "reports/records/store_environment.hpp"
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 namespace hilbench {
 

@@ -2,7 +2,7 @@
 // share the rest.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace hilbench {
 

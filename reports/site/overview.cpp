@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "kernels/base/text.hpp"
@@ -95,9 +96,9 @@ void add_surroundings(SweepOverview& made, const View& view) {
       add_new(made.devices, environment_text(*record, "device", "name"));
       add_new(made.drivers, environment_text(*record, "device_state", "driver"));
       if (record->kind == ImplementationKind::kernel) add_new(made.kernels, record->kernel);
-      if (!record->environment.is_object()) continue;
-      if (const auto time = record->environment.find("time");
-          time != record->environment.end() && time->is_string())
+      if (!record->environment->is_object()) continue;
+      if (const auto time = record->environment->find("time");
+          time != record->environment->end() && time->is_string())
         add_new(made.days, one_line(time->get<std::string>()).substr(0, 10));
     }
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace hilbench {
 namespace {
@@ -41,10 +42,10 @@ EnvironmentValues environment_values(const View& view) {
   const nlohmann::json* last = nullptr;
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
-      if (last && *last == record->environment) continue;
-      last = &record->environment;
+      if (last && *last == *record->environment) continue;
+      last = &*record->environment;
       std::map<std::string, std::string> flat;
-      flatten(record->environment, "", flat);
+      flatten(*record->environment, "", flat);
       for (const auto& [key, value] : flat)
         if (auto& known = values[key]; std::find(known.begin(), known.end(), value) == known.end())
           known.push_back(value);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -47,8 +48,8 @@ const Record* raster_of(const CaseView& of_case) {
 // Kernels count their tiles; rivals may say in their description what they compute.
 std::optional<double> computed_over_needed(const Record& record) {
   if (record.pairs) return record.pairs->computed / record.pairs->needed;
-  const auto library = record.environment.find("library");
-  if (library == record.environment.end() || !library->is_object()) return std::nullopt;
+  const auto library = record.environment->find("library");
+  if (library == record.environment->end() || !library->is_object()) return std::nullopt;
   const auto said = library->find("computed_over_needed");
   if (said == library->end() || !said->is_number()) return std::nullopt;
   return said->get<double>();

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 
 namespace hilbench {
 
 std::optional<BentRounds> bent_rounds(const Record& record) {
-  if (!record.time || !record.environment.is_object() || !record.environment.contains("processes"))
+  if (!record.time || !record.environment->is_object() || !record.environment->contains("processes"))
     return std::nullopt;
   std::optional<BentRounds> bent;
-  const nlohmann::json& processes = record.environment.at("processes");
+  const nlohmann::json& processes = record.environment->at("processes");
   for (std::size_t i = 0; i < processes.size() && i < record.time->process_rounds.size(); ++i) {
     const auto asked = processes[i].find("rounds_wanted");
     if (asked == processes[i].end() || !asked->is_number_integer()) continue;

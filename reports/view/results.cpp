@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "kernels/base/error.hpp"

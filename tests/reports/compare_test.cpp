@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "reports/compare_document.hpp"
@@ -57,7 +58,7 @@ TEST(ComparedRuns, WhatEachProcessSawIsNoDifference) {
   const ReportInput a = sample::input();
   ReportInput b = sample::input();
   for (Record& record : b.records)
-    record.environment["processes"] = {{{"load_average", 1.5}}, {{"load_average", 1.7}}};
+    (*record.environment)["processes"] = {{{"load_average", 1.5}}, {{"load_average", 1.7}}};
   EXPECT_TRUE(compare_runs(a, b).environment.empty());
 }
 
@@ -97,7 +98,7 @@ TEST(ComparedRuns, NothingToCompareIsInconclusive) {
 TEST(ComparedRuns, WithholdsWhatAnotherProcessDisturbed) {
   const ReportInput a = sample::input();
   ReportInput b = sample::input();
-  find(b, kCase, "dilated/hilbert").environment["device_state"] = {{"foreign_processes", 1}};
+  (*find(b, kCase, "dilated/hilbert").environment)["device_state"] = {{"foreign_processes", 1}};
   const ComparedRuns runs = compare_runs(a, b);
   EXPECT_FALSE(pair_of(runs, "dilated/hilbert").ratio);
   EXPECT_EQ(pair_of(runs, "dilated/hilbert").withheld, "withheld: another process used the GPU in B");
@@ -107,10 +108,10 @@ TEST(ComparedRuns, NamesWhatDiffersBesideTheIds) {
   const ReportInput a = sample::input();
   ReportInput b = sample::input();
   for (Record& record : b.records) {
-    record.environment["build"]["commit"] = "abc1234";
-    record.environment["host"]["cpu"] = "Another CPU";
-    record.environment["time"] = "2027-01-01T00:00:00Z";
-    record.environment["device_state"] = {{"driver", "580.1"}, {"power_w", {1, 2}}};
+    (*record.environment)["build"]["commit"] = "abc1234";
+    (*record.environment)["host"]["cpu"] = "Another CPU";
+    (*record.environment)["time"] = "2027-01-01T00:00:00Z";
+    (*record.environment)["device_state"] = {{"driver", "580.1"}, {"power_w", {1, 2}}};
     record.threads = 4;
   }
   const ComparedRuns runs = compare_runs(a, b);

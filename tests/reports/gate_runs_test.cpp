@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <random>
 
+#include "kernels/case/variant_filter.hpp"
 #include "reports/view/judge.hpp"
 
 namespace hilbench {
@@ -282,7 +284,7 @@ TEST(GateRuns, AnyBaselineOfAnotherMachineIsSeen) {
 TEST(GateRuns, AnotherProcessOnTheGpuDisturbs) {
   ReportInput used = run_of(1);
   for (std::size_t i = 0; i + 3 < used.records.size(); ++i)
-    used.records[i].environment["device_state"] = {{"foreign_processes", 1}};
+    (*used.records[i].environment)["device_state"] = {{"foreign_processes", 1}};
   const GateResult result = gate_of(used, run_of(2));
   EXPECT_EQ(exit_code(result), ExitCode::inconclusive);
   EXPECT_NE(gate_text(result).find("another process used the GPU during"), std::string::npos)
@@ -299,7 +301,7 @@ TEST(GateRuns, OptionsOfWhatIsNotJudgedMayDiffer) {
   EXPECT_EQ(exit_code(gate_of(a, b)), ExitCode::done) << gate_text(gate_of(a, b));
   b.records[1].threads = 9;
   EXPECT_EQ(exit_code(gate_of(a, b)), ExitCode::inconclusive);
-  EXPECT_EQ(exit_code(gate_of(a, b, {.threshold = 0.05, .filter = std::regex("case2")})), ExitCode::done);
+  EXPECT_EQ(exit_code(gate_of(a, b, {.threshold = 0.05, .filter = VariantFilter("case2")})), ExitCode::done);
 }
 
 TEST(GateRuns, SteadyAndPlainRunsAreUnlike) {
@@ -312,7 +314,8 @@ TEST(GateRuns, SteadyAndPlainRunsAreUnlike) {
 }
 
 TEST(GateRuns, AFilterKeepsWhatItMatches) {
-  const GateResult result = gate_of(run_of(1), run_of(2), {.threshold = 0.05, .filter = std::regex("case2")});
+  const GateResult result =
+      gate_of(run_of(1), run_of(2), {.threshold = 0.05, .filter = VariantFilter("case2")});
   EXPECT_EQ(result.rows.size(), 3u);
 }
 

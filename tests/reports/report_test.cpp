@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -71,7 +72,7 @@ TEST(Report, DrawsHostileNamesAsText) {
   const std::string attack =
       "it's'; system('touch " + (folder.path() / "owned").string() + "') # \"`x`\"\n<b>";
   for (Record& record : input.records) {
-    record.environment["host"]["cpu"] = attack;
+    (*record.environment)["host"]["cpu"] = attack;
     if (record.variant.order == "random") record.variant_id = "dilated/" + attack;
   }
   const ReportOutput output = write_report(input, folder.path() / "out");

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace hilbench::cuda {
@@ -63,6 +64,10 @@ std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu)
       "this build has code for {}, which this GPU of compute capability {}.{} does not "
       "run; ./quickstart.sh --cuda builds its code",
       facts.code.architectures, gpu.compute_capability / 10, gpu.compute_capability % 10);
+}
+
+nlohmann::json no_library() {
+  return nullptr;
 }
 
 }  // namespace hilbench::cuda

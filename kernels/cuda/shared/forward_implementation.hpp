@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +43,7 @@ struct ForwardFacts {
 
 std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work);
 std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu);
+nlohmann::json no_library();
 
 template <const ForwardFacts& kFacts>
 constexpr Implementation forward_implementation() {
@@ -59,7 +60,7 @@ constexpr Implementation forward_implementation() {
       .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
       .prepare = [](const Case&, const Variant&, int) { return std::unique_ptr<Execution>(); },
-      .library = [] { return nlohmann::json(); },
+      .library = no_library,
   };
   if constexpr (kFacts.code.tile_rows != nullptr) {
     implementation.tile_rows = [](const Case& work) -> std::int64_t {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/base/error.hpp"
 #include "kernels/case/mask_blocks.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/base/error.hpp"
 #include "tests/harness/predict/records.hpp"
 #include "tests/sanitized.hpp"
@@ -270,7 +272,7 @@ TEST(RingFit, RefusesRecordsThatTellNothingOfRings) {
            record.work.pattern[0].dilation > 1;
   });
   EXPECT_NE(refusal(few).find("2 cases are too few"), std::string::npos) << refusal(few);
-  few[0].environment["device_state"] = {{"foreign_processes", 1}};
+  (*few[0].environment)["device_state"] = {{"foreign_processes", 1}};
   EXPECT_EQ(ring_samples(few).begin()->second.size(), few.size() - 1);
 }
 

@@ -25,13 +25,5 @@ TEST(LeastSquares, UnknownsThatNothingTellsApartShareOnePlace) {
   EXPECT_EQ(x[2], 0);
 }
 
-TEST(Student, AgreesWithItsTable) {
-  EXPECT_NEAR(student_95(1), 12.706, 1e-3);
-  EXPECT_NEAR(student_95(10), 2.228, 1e-3);
-  EXPECT_NEAR(student_95(11), 2.201, 1e-3);
-  EXPECT_NEAR(student_95(30), 2.042, 1e-3);
-  EXPECT_NEAR(student_95(1000), 1.962, 1e-3);
-}
-
 }  // namespace
 }  // namespace hilbench

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
 #include "reports/claims/claims_file.hpp"

@@ -107,9 +107,9 @@ int play_worker(int task_fd, int event_fd) {
       record.verify = Verification{.rows = 1};
       const bool second = ::getenv(kSecond) != nullptr;
       if (fate == "crowd" || (fate == "late crowd" && second))
-        record.environment["device_state"] = {{"foreign_processes", 2}};
+        (*record.environment)["device_state"] = {{"foreign_processes", 2}};
       if (fate == "hot")
-        record.environment["device_state"] = {
+        (*record.environment)["device_state"] = {
             {"throttle", second ? nlohmann::json{"sw_thermal"} : nlohmann::json{"idle"}},
             {"temperature_c", {second ? 60 : 40, second ? 80 : 70}},
             {"power_w", second ? nlohmann::json({100, 200}) : nlohmann::json()},

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "harness/run/stop_signal.hpp"
@@ -46,7 +47,7 @@ TEST_F(RunnerTest, RecordsSkipsAndResumes) {
     ASSERT_EQ(records.size(), 4u);
     EXPECT_EQ(records[3].status, Status::skipped);
     EXPECT_NE(records[3].reason.find("fp16"), std::string::npos);
-    EXPECT_TRUE(records[3].environment.contains("host"));
+    EXPECT_TRUE(records[3].environment->contains("host"));
     EXPECT_EQ(store.meta().at("command"), "hilbench run");
   }
   summary = run_plan(sweep, plan, site, options, progress);

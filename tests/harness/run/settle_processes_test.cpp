@@ -132,7 +132,7 @@ TEST(SettleProcesses, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
 
 TEST(SettleProcesses, WhatAnyProcessSawOfTheDeviceIsKept) {
   const std::vector<Record> records = measure_twice(task_of("hot", {"good"}));
-  const nlohmann::json& state = records[0].environment["device_state"];
+  const nlohmann::json& state = (*records[0].environment)["device_state"];
   EXPECT_EQ(state["throttle"], (nlohmann::json{"idle", "sw_thermal"}));
   EXPECT_EQ(state["temperature_c"], (nlohmann::json{40, 80}));
   EXPECT_EQ(state["power_w"], (nlohmann::json{100, 200}));

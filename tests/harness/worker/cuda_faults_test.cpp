@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
@@ -250,7 +251,7 @@ TEST_F(CudaFaults, NoVerdictWhereAnotherProcessUsesTheGpu) {
     records = read_results(folder_ / "out").records;
   }
   ASSERT_EQ(records.size(), 6u);
-  std::printf("device_state %s\n", records[0].environment["device_state"].dump().c_str());
+  std::printf("device_state %s\n", (*records[0].environment)["device_state"].dump().c_str());
   for (const Record& record : records) {
     EXPECT_EQ(record.status, Status::ok) << record.reason;
     EXPECT_TRUE(record.time);

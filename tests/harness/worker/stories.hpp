@@ -1,6 +1,7 @@
 // Tasks of small comparisons, and the story of what a worker says while it runs one.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -64,7 +65,7 @@ inline ComparisonTask paged_task_of(const std::vector<std::string>& kernels, Pag
 
 // The share of its memory that lay on huge pages.
 inline double huge_share_in(const Record& record) {
-  return record.environment.at("processes").at(0).at("huge_pages");
+  return record.environment->at("processes").at(0).at("huge_pages");
 }
 
 }  // namespace hilbench

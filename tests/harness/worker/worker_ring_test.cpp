@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -116,7 +117,7 @@ TEST_P(GroupedRing, SaysThatItsLinkIsEmulated) {
   task.records[0].comm_bytes_between = ring.level_bytes().between;
   const Record record = story_of(task).record("dilated_cpu/linear");
   EXPECT_EQ(record.status, Status::ok) << record.reason;
-  EXPECT_EQ(record.environment.at("transport").at("outer_link").at("emulated"), true);
+  EXPECT_EQ(record.environment->at("transport").at("outer_link").at("emulated"), true);
   EXPECT_GT(record.counters.at("ring_link_between").value.value_or(0), 0);
   EXPECT_GT(record.counters.at("ring_link_inside").value.value_or(0), 0);
 }

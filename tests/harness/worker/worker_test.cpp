@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,9 @@ TEST(Worker, TunesOnceBeforeTheFirstRunAndRecordsTheChoice) {
   const Story story = story_of(task_of({"dilated_cpu", "tuned"}));
   const Record& record = story.record("tuned/linear");
   EXPECT_EQ(record.status, Status::ok) << record.reason;
-  nlohmann::json with_choice = story.record("dilated_cpu/linear").environment["library"];
+  nlohmann::json with_choice = (*story.record("dilated_cpu/linear").environment)["library"];
   with_choice["plan"] = "1 after 0";
-  EXPECT_EQ(record.environment["library"], with_choice);
+  EXPECT_EQ((*record.environment)["library"], with_choice);
 }
 
 // A long row hides one key of 4096 from the ordinary inputs in bf16; on the key probe's it shows.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace hilbench {
 namespace {
@@ -252,43 +253,43 @@ TEST(Check, OneCleanBuildThatIsKnown) {
   const auto with_commit = [](std::size_t from, const char* commit) {
     ReportInput input = results();
     for (std::size_t i = from; i < input.records.size(); ++i)
-      input.records[i].environment["build"]["commit"] = commit;
+      (*input.records[i].environment)["build"]["commit"] = commit;
     return input;
   };
   expect_only(with_commit(4, "def5678"), "build: several commits: abc1234, def5678");
   expect_only(with_commit(0, "abc1234-dirty"), "build: abc1234-dirty is no commit");
   expect_only(with_commit(0, "unknown"), "build: the commit is not known");
   ReportInput input = results();
-  input.records[1].environment["build"]["compiler"] = "clang 14";
+  (*input.records[1].environment)["build"]["compiler"] = "clang 14";
   expect_only(input, "build: compilers");
 }
 
 TEST(Check, OneMachine) {
   for (const char* member : {"/host/cpu", "/host/cores", "/device/name", "/device_state/driver"}) {
     ReportInput input = results();
-    for (Record& record : input.records) record.environment["device"] = json::object();
-    input.records[0].environment[json::json_pointer(member)] = "one";
-    for (std::size_t i = 1; i < 3; ++i) input.records[i].environment[json::json_pointer(member)] = "two";
+    for (Record& record : input.records) (*record.environment)["device"] = json::object();
+    (*input.records[0].environment)[json::json_pointer(member)] = "one";
+    for (std::size_t i = 1; i < 3; ++i) (*input.records[i].environment)[json::json_pointer(member)] = "two";
     const auto found = texts(input, FindingKind::not_ok);
     ASSERT_EQ(found.size(), 1u) << text_of(input);
     EXPECT_NE(found.front().find(std::string("environment") + member), std::string::npos) << found.front();
   }
   ReportInput input = results();
-  for (Record& record : input.records) record.environment["host"]["cpu"] = nullptr;
+  for (Record& record : input.records) (*record.environment)["host"]["cpu"] = nullptr;
   expect_only(input, "machine: no record says which");
 }
 
 TEST(Check, AQuietMachine) {
   ReportInput input = results();
-  for (Record& record : input.records) record.environment["processes"][0]["other_busy_cores"] = 1;
+  for (Record& record : input.records) (*record.environment)["processes"][0]["other_busy_cores"] = 1;
   expect_only(input, "quiet: other programs kept 1.0 of 4 cores busy; stop other programs");
   input = results();
-  input.records[0].environment["device_state"] = {{"foreign_processes", 2}};
+  (*input.records[0].environment)["device_state"] = {{"foreign_processes", 2}};
   expect_only(input, "quiet: another process used the GPU");
-  input.records[0].environment["device_state"] = {{"throttle", {"hardware thermal"}}};
+  (*input.records[0].environment)["device_state"] = {{"throttle", {"hardware thermal"}}};
   expect_only(input, "quiet: the GPU was throttled: hardware thermal");
   input = results();
-  for (Record& record : input.records) record.environment.erase("processes");
+  for (Record& record : input.records) record.environment->erase("processes");
   EXPECT_EQ(texts(input, FindingKind::note),
             std::vector<std::string>{"quiet: no record says how busy the machine was"});
 }
@@ -335,13 +336,13 @@ TEST(Check, NoPathsAndNoNames) {
   input.meta["sweep_file"] = "/data/sweep.yaml";
   expect_only(input, "private: sweep_file (an absolute path)");
   input = results();
-  input.records[5].environment["library"]["python"] = "/users/mary/bin/python";
+  (*input.records[5].environment)["library"]["python"] = "/users/mary/bin/python";
   expect_only(input, "private: environment.library.python (a path in a home folder)");
   input = results();
-  input.records[5].environment["host"]["hostname"] = "anything";
+  (*input.records[5].environment)["host"]["hostname"] = "anything";
   expect_only(input, "private: environment.host.hostname (");
   input = results();
-  input.records[5].environment["host"]["kernel"] = "Linux marys-box 6.1 x86_64";
+  (*input.records[5].environment)["host"]["kernel"] = "Linux marys-box 6.1 x86_64";
   expect_only(input, "private: environment.host.kernel (this machine's name)");
   input = results();
   input.records[5].variant.order_file = "/data/slots.npy";

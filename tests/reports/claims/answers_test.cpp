@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "reports/claims/claims_file.hpp"
+#include "reports/view/judge.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -21,7 +23,7 @@ const ClaimAnswer& answer_to(const std::vector<ClaimAnswer>& answers, std::strin
 
 TEST(AnswerClaims, SayThatAnotherProcessUsedTheDevice) {
   ReportInput input = sample::input();
-  input.records[1].environment["device_state"] = {{"foreign_processes", 1}};
+  (*input.records[1].environment)["device_state"] = {{"foreign_processes", 1}};
   const View view = view_of(input);
   const std::vector<ClaimRow> claims = load_claims({});
   bool said = false;
@@ -144,7 +146,7 @@ TEST(AnswerClaims, TakeLinearOrderThroughATableAsTheControlIfItIsThere) {
 TEST(AnswerClaims, WithholdsWhatAnotherProcessDisturbed) {
   ReportInput input;
   sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
-  for (Record& record : input.records) record.environment["device_state"] = {{"foreign_processes", 2}};
+  for (Record& record : input.records) (*record.environment)["device_state"] = {{"foreign_processes", 2}};
   const std::vector<ClaimRow> claims = load_claims({});
   const View view = view_of(input);
   const std::vector<ClaimAnswer> answers = answer_claims(claims, view);

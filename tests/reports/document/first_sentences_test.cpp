@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "reports/document/tally.hpp"
+#include "reports/view/judge.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/windows_records.hpp"
 
@@ -268,7 +270,7 @@ TEST(FirstSentences, SayWhereTheBudgetLeftFewRounds) {
   sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
   sample::add_comparison(input.records, sample::work(16384, {{4096, 2}}), 1);
   const auto rounds = [](Record& record, std::int64_t measured, int wanted) {
-    record.environment["processes"] = {{{"seed", 1}, {"rounds_wanted", wanted}}};
+    (*record.environment)["processes"] = {{{"seed", 1}, {"rounds_wanted", wanted}}};
     record.time->process_rounds = {measured};
   };
   EXPECT_EQ(main_sentences(view_of(input)).back().find("budget"), std::string::npos);

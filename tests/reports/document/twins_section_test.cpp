@@ -7,6 +7,7 @@
 
 #include "reports/document/sections.hpp"
 #include "reports/tables/twins.hpp"
+#include "reports/view/judge.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 

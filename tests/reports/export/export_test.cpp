@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "kernels/base/error.hpp"
@@ -104,8 +105,8 @@ TEST(Export, HoldsTheEnergyOfSteadySamples) {
 
 TEST(Export, CsvSaysWhatMachineItWas) {
   Record record = timed_record();
-  record.environment["device"] = {{"name", "NVIDIA Test"}};
-  record.environment["device_state"] = {
+  (*record.environment)["device"] = {{"name", "NVIDIA Test"}};
+  (*record.environment)["device_state"] = {
       {"driver", "580.1"}, {"power_limit_w", 700.0}, {"sm_mhz", {1200, 1980}}, {"memory_mhz", nullptr}};
   std::ostringstream out;
   export_records("csv", {record}, out, "=node-7");
@@ -133,7 +134,7 @@ TEST(Export, CsvSamplesHasARowForEachSample) {
   Record record = timed_record();
   record.case_id = "=n8";
   record.time->process_rounds = {2, 1};
-  record.environment["processes"] = {{{"seed", 5}}, {{"seed", 6}}};
+  (*record.environment)["processes"] = {{{"seed", 5}}, {{"seed", 6}}};
   record.steady_s = 2;
   record.energy = Energy{.median_j = 8, .samples_j = {7, 8, 9}, .source = "nvml"};
   record.time->timer = "steady_clock";
@@ -170,10 +171,10 @@ TEST(Export, LatexTextActsOnNothing) {
 
 TEST(Export, NvbenchHasAStateForEachTimedRecord) {
   Record record = timed_record();
-  record.environment["device"] = {{"name", "NVIDIA Test"}, {"multiprocessors", 132}};
-  record.environment["device_state"] = {{"sm_mhz", {1980.0, 1980.0}}};
+  (*record.environment)["device"] = {{"name", "NVIDIA Test"}, {"multiprocessors", 132}};
+  (*record.environment)["device_state"] = {{"sm_mhz", {1980.0, 1980.0}}};
   Record other = timed_record();
-  other.environment["device_state"] = {{"sm_mhz", {1200.0, 1980.0}}};
+  (*other.environment)["device_state"] = {{"sm_mhz", {1200.0, 1980.0}}};
   other.variant_id = "\"dilated\"/hil\\bert";
   const json file = json::parse(exported("nvbench", {record, other, failed_record()}));
   ASSERT_EQ(file["benchmarks"].size(), 1u);
@@ -201,7 +202,7 @@ TEST(Export, EveryFormatTakesHostileTexts) {
   record.case_id = "=\\n8[&%$#_{}~^\"'\xff<script>\n@";
   record.variant_id = "-\\end{tabular}\x01";
   record.sweep = "+\xc3";
-  record.environment["device"] = {{"name", "@\xe2\x28"}};
+  (*record.environment)["device"] = {{"name", "@\xe2\x28"}};
   for (const std::string_view format : export_formats()) {
     const std::string text = exported(format, {record});
     const bool is_json = !format.starts_with("csv") && format != "latex";

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "reports/figures/shared_rows.hpp"
 #include "tests/reports/sample_records.hpp"
 

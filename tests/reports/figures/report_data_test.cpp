@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ TEST(ReportData, HoldsWhatTheRecordsSay) {
       ASSERT_EQ(held.contains("time"), record->time.has_value());
       EXPECT_TRUE(!record->time || held["time"]["samples"].size() == record->time->samples_ns.size());
       EXPECT_EQ(data["environments"][held["environment"].get<std::size_t>()]["host"]["cpu"],
-                record->environment["host"]["cpu"]);
-      EXPECT_EQ(held["passing"]["time"], record->environment["time"]);
+                (*record->environment)["host"]["cpu"]);
+      EXPECT_EQ(held["passing"]["time"], (*record->environment)["time"]);
     }
   EXPECT_EQ(data["environments"].size(), 1u) << "what records share is held once";
   const nlohmann::json& tokens = data["records"][4];

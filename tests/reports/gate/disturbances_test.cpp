@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 namespace hilbench {
 namespace {
 
@@ -48,7 +50,7 @@ TEST(Disturbances, WhatNobodySaysIsNotKnown) {
   Disturbances found;
   Record silent = seen(0), odd = seen(0);
   silent.environment = nullptr;
-  odd.environment["processes"] =
+  (*odd.environment)["processes"] =
       json::array({1, {{"other_busy_cores", nullptr}, {"seconds", 0}, {"steal_s", 1}}});
   const std::vector<Record> records = {silent, odd};
   found.add(records);

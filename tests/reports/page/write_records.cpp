@@ -1,6 +1,7 @@
 // write_records [COUNT]: prints the sample records, or COUNT records of many cases, one JSON per line.
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "tests/reports/sample_records.hpp"
 

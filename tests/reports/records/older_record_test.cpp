@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/base/error.hpp"
 #include "reports/records/record.hpp"
 #include "tests/reports/records/kernel_record.hpp"

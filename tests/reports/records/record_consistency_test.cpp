@@ -59,12 +59,14 @@ TEST(Consistency, OfTimesThatAreTooLargeToCompare) {
 
 TEST(Consistency, OfEnvironmentsThatAreRead) {
   EXPECT_REFUSED(record.environment = "x", "its environment is no object");
-  EXPECT_REFUSED(record.environment["processes"] = "x",
+  EXPECT_REFUSED((*record.environment)["processes"] = "x",
                  "'processes' of its environment is no list of objects");
-  EXPECT_REFUSED(record.environment["processes"] = {1},
+  EXPECT_REFUSED((*record.environment)["processes"] = {1},
                  "'processes' of its environment is no list of objects");
-  EXPECT_REFUSED(record.environment["device"]["multiprocessors"] = "x", "'multiprocessors' of its device is");
-  EXPECT_REFUSED(record.environment["device"]["multiprocessors"] = 0, "'multiprocessors' of its device is 0");
+  EXPECT_REFUSED((*record.environment)["device"]["multiprocessors"] = "x",
+                 "'multiprocessors' of its device is");
+  EXPECT_REFUSED((*record.environment)["device"]["multiprocessors"] = 0,
+                 "'multiprocessors' of its device is 0");
   EXPECT_EQ(refusal([](Record& record) {
               record.environment = {{"device", nullptr}, {"processes", nlohmann::json::array()}};
             }),

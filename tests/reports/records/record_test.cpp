@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "kernels/base/error.hpp"
@@ -42,7 +43,7 @@ TEST(RecordJson, KeepsSamplesAndCountersExactly) {
   EXPECT_EQ(back.counters.at("l1d_read_misses").value, std::nullopt);
   EXPECT_EQ(back.counters.at("l1d_read_misses").reason, "no such event");
   EXPECT_FALSE(back.speedup) << "found anew from the samples";
-  EXPECT_EQ(back.environment, record.environment);
+  EXPECT_EQ(*back.environment, *record.environment);
 }
 
 TEST(RecordJson, ThreadsOfTheSweepAreNotMixedUpWithThoseUsed) {

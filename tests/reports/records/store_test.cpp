@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/base/error.hpp"
 #include "reports/records/sqlite.hpp"
 #include "tests/reports/records/store_in_folder.hpp"
@@ -60,11 +62,11 @@ TEST_F(StoreTest, SharesEqualEnvironmentsAndKeepsWhatVaries) {
   store.commit("a", {"f", 1}, make_comparison("a"));
   store.commit("b", {"f", 1}, make_comparison("b"));
   Record other = make_record("c", "linear");
-  other.environment["host"]["cpu"] = "y";
+  (*other.environment)["host"]["cpu"] = "y";
   store.commit("c", {"f", 1}, {other});
   SqliteConnection db(file(), OpenMode::existing, 1000);
   EXPECT_EQ(db.value("SELECT count(*) FROM environment"), "2");
-  EXPECT_EQ(store.records().back().environment, other.environment);
+  EXPECT_EQ(*store.records().back().environment, *other.environment);
   store.commit("c", {"f", 1}, {make_record("c", "linear")});
   store.finish();
   EXPECT_EQ(db.value("SELECT count(*) FROM environment"), "1");

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "kernels/base/files.hpp"
 #include "reports/records/store.hpp"

@@ -16,6 +16,13 @@ TEST(Student, QuantilesAreThoseOfPrintedTables) {
   EXPECT_NEAR(student_quantile(0.975, 4.6), 2.638, 5e-3) << "degrees of freedom of Welch are no integers";
 }
 
+TEST(Student, AgreesWithItsTable) {
+  EXPECT_NEAR(student_quantile(0.975, 10), 2.228, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 11), 2.201, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 30), 2.042, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 1000), 1.962, 5e-4);
+}
+
 TEST(Student, TailIsTheInverseOfTheQuantile) {
   for (const double freedom : {1.0, 4.0, 19.0, 100.0})
     EXPECT_NEAR(student_above(student_quantile(0.975, freedom), freedom), 0.025, 1e-10);

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/base/error.hpp"
 #include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"

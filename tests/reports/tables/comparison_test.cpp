@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "reports/view/pairing.hpp"
@@ -16,7 +17,7 @@ TEST(Tables, SayThatAVerdictIsWithheld) {
   const std::string words = "withheld: another process used the GPU";
   EXPECT_EQ(to_markdown(document_without_pictures(input)).find(words), std::string::npos);
   for (const std::size_t i : {0, 1}) {
-    input.records[i].environment["device_state"] = {{"foreign_processes", 1}};
+    (*input.records[i].environment)["device_state"] = {{"foreign_processes", 1}};
     input.records[i].speedup.reset();
   }
   EXPECT_NE(to_markdown(document_without_pictures(input)).find(words), std::string::npos);
@@ -53,7 +54,7 @@ TEST(Tables, AVerdictNamesItsMarginAndSaysIfOneProcessMeasured) {
   EXPECT_EQ(verdict_text(record), "different function");
   record.speedup.reset();
   EXPECT_EQ(verdict_text(record), "");
-  record.environment["device_state"] = {{"foreign_processes", 1}};
+  (*record.environment)["device_state"] = {{"foreign_processes", 1}};
   EXPECT_EQ(verdict_text(record), "withheld: another process used the GPU");
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "reports/claims/answers.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/document/document.hpp"
@@ -280,7 +282,7 @@ TEST(RingClaims, LengthsAreAnsweredOnDevicesOfTheClaimedSizeOnly) {
   input.records.push_back(
       ring_record(ring_work(851968, 2, DeviceKind::cuda), "linear", 1, RingAlgorithm::automatic));
   const auto verdict = [&](double bytes) {
-    input.records[0].environment["device"] = {{"name", "GPU"}, {"memory_bytes", bytes}};
+    (*input.records[0].environment)["device"] = {{"name", "GPU"}, {"memory_bytes", bytes}};
     const View view = view_of(input);
     const auto found = answers_to(claims, view, "scaling-projection", Quantity::longest);
     EXPECT_EQ(found.size(), 7u);

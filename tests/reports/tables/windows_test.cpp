@@ -7,6 +7,7 @@
 #include "reports/tables/window_times.hpp"
 #include "reports/view/dense_case.hpp"
 #include "reports/view/format.hpp"
+#include "reports/view/judge.hpp"
 #include "tests/reports/table_cell.hpp"
 #include "tests/reports/windows_records.hpp"
 

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "reports/view/bent_rounds.hpp"
+#include "reports/view/judge.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -122,7 +124,7 @@ TEST(Rows, SortAllCasesTogetherWithTheBestFirst) {
 TEST(Rows, SayWhenTheBudgetLeftFewRounds) {
   std::vector<Record> records = one_comparison();
   EXPECT_EQ(bent_rounds_text(records[1]), "");
-  records[1].environment["processes"] = {{{"seed", 1}, {"rounds_wanted", 6}}};
+  (*records[1].environment)["processes"] = {{{"seed", 1}, {"rounds_wanted", 6}}};
   records[1].time->samples_ns.resize(2);
   records[1].time->process_rounds = {2};
   EXPECT_EQ(bent_rounds_text(records[1]), "2 of 6 rounds: the budget was spent");
@@ -135,7 +137,7 @@ TEST(Rows, SayOnceThatTheBudgetLeftAllVariantsFewRounds) {
   sample::add_comparison(records, sample::work(16384, {{4096, 1}}), 4);
   for (Record& record : records)
     if (record.time && record.case_id == records[0].case_id) {
-      record.environment["processes"] = {{{"seed", 1}, {"rounds_wanted", 6}}};
+      (*record.environment)["processes"] = {{{"seed", 1}, {"rounds_wanted", 6}}};
       record.time->samples_ns.resize(2);
       record.time->process_rounds = {2};
     }

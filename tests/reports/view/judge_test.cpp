@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "tests/reports/sample_records.hpp"
@@ -66,7 +67,7 @@ TEST(Judge, TellsAnotherFunctionAndLeavesOutWhatCannotBeCompared) {
   std::vector<Record> records = comparison();
   records[1].variant.order_scope = OrderScope::tokens;
   records[2].verify.reset();
-  records[3].environment["device_state"] = {{"foreign_processes", 1}};
+  (*records[3].environment)["device_state"] = {{"foreign_processes", 1}};
   records[4].time->samples_ns.pop_back();
   records[4].time->process_rounds.back() = 6;
   judge(records);

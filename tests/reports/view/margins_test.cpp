@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace hilbench {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 Record of_case(const std::string& name, const std::string& cpu = "one") {
   Record record;
   record.case_id = name;
-  record.environment["host"]["cpu"] = cpu;
+  (*record.environment)["host"]["cpu"] = cpu;
   return record;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -41,7 +43,7 @@ TEST(TimeRatio, NeedsPairedRounds) {
 
 TEST(TimeRatio, IsWithheldWhereAnotherProcessUsedTheDevice) {
   ReportInput input = sample::input();
-  input.records[1].environment["device_state"] = {{"foreign_processes", 1}};
+  (*input.records[1].environment)["device_state"] = {{"foreign_processes", 1}};
   EXPECT_FALSE(time_ratio(input.records[0], input.records[1]));
   EXPECT_FALSE(time_ratio(input.records[1], input.records[2]));
   EXPECT_TRUE(time_ratio(input.records[0], input.records[2]));

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "kernels/base/error.hpp"
