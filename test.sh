@@ -29,7 +29,17 @@ finish_tests() {
   echo "== tests under ${tested[0]}"
   wait "${tested[1]}" || failed+=("${tested[0]}")
   grep -vE '^ *[0-9]+/[0-9]+ .*Passed|^ +Start ' "build/${tested[0]}-tests.log" || true
+  summarise "${tested[0]}"
   tested=()
+}
+
+# keep PRESET: options of CTest, so that its tests leave build/PRESET-tests.xml. Of that summarise PRESET says how many
+# tests ran, which were slow, and which were skipped and why.
+keep() {
+  kept=(--output-junit "$PWD/build/$1-tests.xml" --test-output-size-passed 10000000 --test-output-size-failed 10000000)
+}
+summarise() {
+  python3 tests/summary.py "build/$1-tests.xml" "tests of $1" || true
 }
 
 # failures LOG: of a log of CTest, what the tests that failed printed (40 lines of each), and their list.
@@ -39,8 +49,9 @@ failures() {
 }
 
 # sanitize PRESET: builds the tests under this preset, without CUDA code, and starts them. Tests with these labels are
-# left out: `exact` (they check times or speed, or load libraries that a sanitizer refuses), `tools` (other people's
-# programs), and `documents` (texts of the tree). The thread sanitizer also leaves out what has one thread.
+# left out: `times` and `moments` (a sanitizer changes them), `uninstrumented` (a sanitizer refuses what they load),
+# `tools` (other people's programs), and `documents` (texts of the tree). The thread sanitizer also leaves out what has
+# one thread.
 sanitize() {
   echo "== sanitizer: $1"
   local built=yes
@@ -51,14 +62,15 @@ sanitize() {
     failed+=("$1 (build)")
     return
   fi
-  ctest --preset "$1" --parallel "$jobs" >"build/$1-tests.log" 2>&1 &
+  keep "$1"
+  ctest --preset "$1" --parallel "$jobs" "${kept[@]}" >"build/$1-tests.log" 2>&1 &
   tested=("$1" $!)
 }
 
 if [ ${#sanitizers[@]} -gt 0 ]; then
   ./quickstart.sh --packages --tests "${install[@]}"
   mkdir -p build
-  rm -f build/asan-tests.log build/tsan-tests.log  # of an earlier run
+  rm -f build/{asan,tsan}-tests.{log,xml}  # of an earlier run
 fi
 for sanitizer in "${sanitizers[@]}"; do
   if command -v clang++ >/dev/null; then
@@ -82,7 +94,9 @@ ctest --test-dir build -N -L gpu | tail -1
 
 echo "== tests"
 # One more than cores: many tests wait for processes most of their time. Those that check times run alone (RUN_SERIAL).
-ctest --preset cpu --parallel $((jobs + 1)) || failed+=(tests)
+keep cpu
+ctest --preset cpu --parallel $((jobs + 1)) "${kept[@]}" || failed+=(tests)
+summarise cpu
 if [ ${#failed[@]} -gt 0 ]; then
   for sanitizer in "${sanitizers[@]}"; do
     [ ! -f "build/$sanitizer-tests.log" ] || failures "build/$sanitizer-tests.log" | sed "s/^/$sanitizer: /" >&2
