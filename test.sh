@@ -42,7 +42,17 @@ finish_tests() {
   echo "== tests under ${tested[0]}"
   wait "${tested[1]}" || failed+=("${tested[0]}")
   grep -vE '^ *[0-9]+/[0-9]+ .*Passed|^ +Start ' "build/${tested[0]}-tests.log" || true
+  summarise "${tested[0]}"
   tested=()
+}
+
+# keep PRESET: options of CTest, so that its tests leave build/PRESET-tests.xml. Of that summarise PRESET says how many
+# tests ran, which were slow, and which were skipped and why.
+keep() {
+  kept=(--output-junit "$PWD/build/$1-tests.xml" --test-output-size-passed 10000000 --test-output-size-failed 10000000)
+}
+summarise() {
+  python3 tests/summary.py "build/$1-tests.xml" "tests of $1" || true
 }
 
 # failures LOG: of a log of CTest, what the tests that failed printed (40 lines of each), and their list.
@@ -64,13 +74,14 @@ sanitize() {
     failed+=("$1 (build)")
     return
   fi
-  staged "tests-$1" ctest --preset "$1" --parallel "$jobs" >"build/$1-tests.log" 2>&1 &
+  keep "$1"
+  staged "tests-$1" ctest --preset "$1" --parallel "$jobs" "${kept[@]}" >"build/$1-tests.log" 2>&1 &
   tested=("$1" $!)
 }
 
 if [ ${#sanitizers[@]} -gt 0 ]; then
   staged packages ./quickstart.sh --packages --tests "${install[@]}" "${setup[@]}"
-  rm -f build/asan-tests.log build/tsan-tests.log  # of an earlier run
+  rm -f build/{asan,tsan}-tests.{log,xml}  # of an earlier run
 fi
 for sanitizer in "${sanitizers[@]}"; do
   if command -v clang++ >/dev/null; then
@@ -98,18 +109,25 @@ fi
 
 echo "== tests"
 # One more than cores: many tests wait for processes most of their time. Those that check times run alone (RUN_SERIAL).
-staged tests ctest --preset cpu --parallel $((jobs + 1)) || failed+=(tests)
+keep cpu
+staged tests ctest --preset cpu --parallel $((jobs + 1)) "${kept[@]}" | tee build/cpu-tests.log || failed+=(tests)
+summarise cpu
 if [ $has_gpu = yes ]; then
   echo "== tests that need a GPU"
-  staged tests-gpu ctest --test-dir build --output-on-failure -L '^gpu$' || failed+=("tests on the GPU")
+  keep gpu
+  staged tests-gpu ctest --test-dir build --output-on-failure -L '^gpu$' "${kept[@]}" || failed+=("tests on the GPU")
+  summarise gpu
 fi
 if [ $long = yes ]; then
   echo "== long tests"
-  staged tests-long ctest --preset night || failed+=("long tests")
+  keep long
+  staged tests-long ctest --preset night "${kept[@]}" || failed+=("long tests")
+  summarise long
 fi
 
 echo "== seconds of each stage, and of the processors in it"
 awk '{ printf "   %-12s %7.0f %7.0f\n", $1, $2, $3 + $4 }' $stages
+sed -n '/ tests passed, /p' build/cpu-tests.log
 if [ ${#failed[@]} -gt 0 ]; then
   for sanitizer in "${sanitizers[@]}"; do
     [ ! -f "build/$sanitizer-tests.log" ] || failures "build/$sanitizer-tests.log" | sed "s/^/$sanitizer: /" >&2

@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,11 +17,13 @@
 #include "baselines/peak/peak.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/run_in_child.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {
 
-constexpr double kPatience_s = 10;  // a library that loads takes some 20 ms
+constexpr const char* kPatience = "HILBENCH_BLAS_TIMEOUT_S";
+constexpr double kPatience_s = 10, kMostPatience_s = 3600;  // a library that loads takes some 20 ms
 // OpenBLAS maps this much for each thread that calls it (BUFFER_SIZE of x86-64), and tries for ever if it
 // cannot.
 constexpr std::size_t kBufferBytes = std::size_t{128} << 20;
@@ -83,14 +87,30 @@ std::string why_no_buffers(int threads) {
                      bytes >> 20);
 }
 
+// How long a child may try the library; nothing if the environment says what is no such time.
+std::optional<double> patience_s() {
+  const char* const text = std::getenv(kPatience);
+  if (text == nullptr || *text == '\0') return kPatience_s;
+  double seconds = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, seconds);
+  if (error != std::errc() || stop != end || !(seconds > 0 && seconds <= kMostPatience_s))
+    return std::nullopt;
+  return seconds;
+}
+
 // Loads the library in a child process, where it may crash or hang.
 std::string ask_for_absence() {
+  const std::optional<double> patience = patience_s();
+  if (!patience)
+    return fmt::format("{} is '{}', not seconds from above 0 to {}", kPatience,
+                       one_line(std::getenv(kPatience), 40), kMostPatience_s);
   choose_core_type();
   const ProbeFinding finding = probe(
       [] {
         return ProbeFinding{true, library().absence.empty() ? why_no_buffers(1) : library().absence};
       },
-      kPatience_s);
+      *patience);
   if (finding.works) return finding.text;
   return fmt::format("OpenBLAS {}; install libopenblas0 again", finding.text);
 }

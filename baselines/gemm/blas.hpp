@@ -12,7 +12,8 @@ namespace hilbench {
 std::string blas_core_type();
 
 // Empty if a child process could load OpenBLAS and map a buffer of it, else the reason and what to do: a
-// library that crashes or hangs harms nobody. The first call sets OPENBLAS_CORETYPE to blas_core_type()
+// library that crashes or hangs harms nobody. HILBENCH_BLAS_TIMEOUT_S says how long the child may take; the
+// default is 10. The first call sets OPENBLAS_CORETYPE to blas_core_type()
 // unless the user has set it; it must be made before other threads run. This process loads the library when
 // sgemm() or blas_record() needs it.
 const std::string& blas_absence();

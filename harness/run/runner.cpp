@@ -20,6 +20,7 @@
 #include "harness/run/settle.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/fail_point.hpp"
 #include "kernels/machine/host_name.hpp"
 #include "reports/gate/disturbances.hpp"
 #include "reports/records/record_consistency.hpp"
@@ -214,11 +215,13 @@ class PlanRun {
       return;
     }
     kept.clear();
+    fail_point("before_commit", {comparison.case_id});
     store_.commit(comparison.case_id,
                   {.fingerprint = fingerprint(sweep_, comparison),
                    .processes = standing.measured,
                    .retried = standing.retried},
                   records);
+    fail_point("after_commit", {comparison.case_id});
     if (standing.done() && comparison.runnable()) show_rows(std::move(records));
   }
 

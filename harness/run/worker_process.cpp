@@ -24,9 +24,14 @@
 #include "harness/process/pipe.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/fail_point.hpp"
 
 namespace hilbench {
 namespace {
+
+// Passed when the worker has told what begins or has ended.
+constexpr std::array kFailPoints = {"told_prepare", "told_verify", "told_time", "told_count"};
+static_assert(kFailPoints.size() == kPhases.size());
 
 // Closes a socket that is not needed here any more.
 class Closed {
@@ -294,6 +299,8 @@ TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path
     result.in_flight = event->variant_id;
     result.phase = event->phase;
     progress(*event);
+    fail_point(kFailPoints[static_cast<std::size_t>(event->phase)],
+               {task.records.front().case_id, event->variant_id});
     last = event->without_record();
     if (event->record) result.settled.push_back(std::move(*event->record));
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <set>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "harness/worker/make_variant.hpp"
 #include "harness/worker/peak_check.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/fail_point.hpp"
 #include "kernels/base/nvtx.hpp"
 #include "kernels/machine/host_memory.hpp"
 #include "kernels/orders/locality.hpp"
@@ -30,6 +32,10 @@
 
 namespace hilbench {
 namespace {
+
+// Passed when the supervisor has been told what begins or has ended.
+constexpr std::array kFailPoints = {"worker_prepare", "worker_verify", "worker_time", "worker_count"};
+static_assert(kFailPoints.size() == kPhases.size());
 
 constexpr std::byte kPoison{0xff};  // a value made of these bytes is NaN in every dtype
 // The locality counts look at this many rows read by the first tiles of a head; it takes a few milliseconds.
@@ -368,7 +374,11 @@ int worker_main(int task_fd, int event_fd) {
   try {
     const ComparisonTask task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
     if (task.turns >= 0 && ::fcntl(task.turns, F_SETFD, FD_CLOEXEC) != 0) return 126;
-    run_task(task, [&](const TaskEvent& event) { write_json(to_json(event)); });
+    const std::string& case_id = task.records.at(0).case_id;
+    run_task(task, [&](const TaskEvent& event) {
+      write_json(to_json(event));
+      fail_point(kFailPoints[static_cast<std::size_t>(event.phase)], {case_id, event.variant_id});
+    });
     return 0;
   } catch (const std::exception& error) {
     write_json({{"error", error.what()}});

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/fail_point.hpp"
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
 #include "reports/records/record_consistency.hpp"
@@ -100,6 +101,7 @@ Store Store::open_for_writing(const fs::path& folder, int busy_ms) {
       if (db.value("SELECT count(*) FROM sqlite_master") == "0" && db.value("PRAGMA application_id") == "0") {
         SqliteTransaction transaction(db);
         create_tables(db);
+        fail_point("new_store");
         transaction.commit();
       }
       check_schema(db, handle->file);
@@ -256,6 +258,7 @@ void Store::commit(const std::string& case_id, const StoredComparison& compariso
     SqliteStatement found(db, "SELECT id FROM comparison WHERE case_id = ?");
     found.bind(case_id).step();
     for (const Record& record : records) insert_record(db, found.integer(0), record);
+    fail_point("in_commit", {case_id});
     transaction.commit();
   });
 }

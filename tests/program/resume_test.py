@@ -1,111 +1,41 @@
-"""Runs that are killed, stopped, repeated or refused: nothing committed is lost, and nothing stays behind.
+"""Runs that are killed, stopped, repeated or refused: nothing committed is lost, and nothing stays behind. The moments
+are fail points (kernels/base/fail_point.hpp); resume_random_test.py takes random ones.
 
 Usage: resume_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
 import os
-import random
 import signal
 import sys
 import time
 import unittest
 
-from program import Program, Store, wait_until
+import resuming
+from program import Store
+from resuming import LONG, STORED, VARIANTS, ResumingTest, sweep_of
 
-CASES = 30
-VARIANTS = ["dilated/linear", "dilated/hilbert", "dilated/random", "gemm"]
-STORED = VARIANTS + ["dilated/linear@twin"]  # the reference is measured twice
-SWEEP = f"""
-name: resume
-axes:
-  sequence_length: {{range: [33, {32 + CASES}, 1]}}
-  segments: [[16]]
-  dilations: [[2]]
-  heads: 2
-  head_dim: 16
-  threads: 1
-variants:
-  - {{kernel: dilated, order: [linear, hilbert, random]}}
-baselines: [gemm]
-measure: {{budget_s: 0.05, min_rounds: 3}}
-"""
-# One comparison that is timed for seconds: what hits its worker then hits a timed variant.
-LONG = """
-name: long
-axes: {sequence_length: [48, 49], segments: [[16]], dilations: [[2]], heads: 2, head_dim: 16, threads: 1}
-variants:
-  - {kernel: dilated, order: [linear, hilbert, random]}
-baselines: [gemm]
-measure: {interval: 0.000001, budget_s: 2, min_rounds: 3, timeout_s: 20}
-"""
+SWEEP = sweep_of(ResumingTest.CASES)
 
 
-class ResumeTest(unittest.TestCase):
-    def setUp(self):
-        self.program = Program(BINARY)
-        self.addCleanup(self.program.close)
-        self.sweep = self.program.sweep(SWEEP)
-        self.results = self.program.folder / "out"
-        self.random = random.Random(20)
-
-    def start(self, sweep=None, **options):
-        process = self.program.start("run", sweep or self.sweep, "-o", "out", start_new_session=True, **options)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def finish(self, status=0):
-        return self.program.run("run", self.sweep, "-o", "out", status=status)
-
-    def check_store(self, kept):
-        """The store is sound, holds whole comparisons once, and all of `kept` as it was. Gives its records."""
-        if not (self.results / "results.sqlite").exists():
-            self.assertEqual(kept, {})
-            return {}
-        store = Store(self.results)
-        self.assertEqual(store.integrity, [("ok",)])
-        variants_of = {case: [] for case in store.comparisons.values()}
-        self.assertEqual(len(variants_of), len(store.comparisons))
-        for comparison, case, variant, *_ in store.rows:
-            self.assertEqual(store.comparisons[comparison], case)
-            variants_of[case].append(variant)
-        for case, variants in variants_of.items():
-            self.assertEqual(sorted(variants), sorted(STORED), case)
-        texts = store.texts()
-        for key, text in kept.items():
-            self.assertEqual(texts.get(key), text, f"{key} was committed and is lost or changed")
-        return texts
-
-    def check_finished(self, kept):
-        texts = self.check_store(kept)
-        self.assertEqual(len(texts), CASES * len(STORED))
-        self.assertEqual([file.name for file in self.results.iterdir()], ["results.sqlite"])
-        return texts
-
+class KilledTest(ResumingTest):
     def test_killed_supervisor_loses_nothing_committed(self):
-        kept, interrupted_between, longest = {}, 0, 0.8
-        for _ in range(30):
-            if interrupted_between == 6:
-                break
-            process = self.start()
-            time.sleep(self.random.uniform(0, longest))
-            process.kill()
-            process.wait()
-            self.program.wait_until_no_worker()
-            before = len(kept)
-            kept = self.check_store(kept)
-            interrupted_between += before < len(kept) < CASES * len(STORED)
-            if len(kept) == before:  # a busy machine needs longer to measure a case
-                longest *= 1.2
-        self.assertGreater(interrupted_between, 2, "no kill fell into the measuring: the test shows nothing")
+        kept = {}
+        # Where it is killed, and how many comparisons are committed until then. Each run resumes the one before.
+        for point, committed in (("new_store", 0), ("told_prepare", 0), ("in_commit", 0), ("before_commit:2", 1),
+                                 ("told_verify@dilated/random", 0), ("after_commit:2", 2), ("in_commit:2", 1),
+                                 ("told_time@gemm:2", 0), ("told_count", 0)):
+            with self.subTest(point):
+                process = self.start(fail_point=point)
+                process.communicate(timeout=60)
+                self.assertEqual(process.returncode, -signal.SIGKILL, "the point was not reached")
+                self.program.wait_until_no_worker()
+                before = len(kept)
+                kept = self.check_store(kept)
+                self.assertEqual(len(kept) - before, committed * len(STORED))
         self.finish()
         texts = self.check_finished(kept)
-        began = time.monotonic()
         out, _ = self.finish()
-        self.assertLess(time.monotonic() - began, 5)
-        self.assertIn(f"{CASES} comparisons were measured before", out)
+        self.assertIn(f"{self.CASES} comparisons were measured before", out)
         self.assertEqual(self.check_finished(texts), texts)
 
     def test_worker_in_a_long_execution_dies_with_its_supervisor(self):
@@ -114,83 +44,71 @@ class ResumeTest(unittest.TestCase):
 name: silent
 axes: {sequence_length: 32768, segments: [[32768]], heads: 4, head_dim: 64, threads: 1}
 variants: [{kernel: dilated}]
-"""))
-        self.program.wait_for_worker()
-        time.sleep(1.5)
-        process.kill()
-        process.wait()
+"""), "told_verify")
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGKILL)
         self.program.wait_until_no_worker()
 
-    def test_killed_worker_costs_the_variant_in_flight(self):
-        sweep = self.program.sweep(LONG, "long.yaml")
-        process = self.start(sweep)
-        first = self.program.wait_for_worker()
-        time.sleep(self.random.uniform(0.7, 1.2))
-        os.kill(first, signal.SIGKILL)
+    def failures_of(self, fail_point):
+        """Case and reason of each variant that failed, by variant, if every worker fails at this point."""
+        process = self.start(self.program.sweep(sweep_of(2), "two.yaml"), fail_point)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)
+        self.program.wait_until_no_worker()
         rows = Store(self.results).rows
         self.assertEqual(len(rows), 2 * len(STORED))
-        failed = [row for row in rows if row[3] != "ok"]
-        self.assertEqual(len(failed), 1, rows)
-        self.assertIn("worker was killed by signal 9", failed[0][4])
-        self.program.wait_until_no_worker()
-
-    def test_workers_killed_at_random_moments(self):
-        process = self.start()
-        kills = 0
-        while process.poll() is None and kills < 6:
-            time.sleep(self.random.uniform(0, 0.4))
-            for worker in self.program.workers():
-                try:
-                    os.kill(worker, signal.SIGKILL)
-                    kills += 1
-                except ProcessLookupError:
-                    pass  # done by itself
-        process.communicate(timeout=120)
-        self.assertGreater(kills, 0)
-        self.check_finished({})
-        failed_of = {}
-        for _, case, _, status, reason, _ in Store(self.results).rows:
+        found = {}
+        for _, case, variant, status, reason, _ in rows:
             self.assertIn(status, ("ok", "failed"))
             if status == "failed":
-                self.assertIn("worker was killed by signal 9", reason)
-                failed_of.setdefault(case, []).append(reason)
-        self.assertEqual(process.returncode, 1 if failed_of else 0)
-        # While inputs are made no variant is in flight: that costs all that was left of the comparison.
-        at_once = [any(reason.startswith("prepare:") for reason in reasons) for reasons in failed_of.values()]
-        single = [not reason.startswith("prepare:") for reasons in failed_of.values() for reason in reasons]
-        self.assertLessEqual(sum(at_once) + sum(single), kills, failed_of)
-        kept = Store(self.results).sound_texts()
-        self.assertEqual(len(kept), (CASES - len(failed_of)) * len(STORED))
-        self.finish()  # nobody kills now: what failed is measured again
-        self.check_finished(kept)
-        self.assertEqual({row[3] for row in Store(self.results).rows}, {"ok"})
+                found.setdefault(variant, []).append((case.split("-")[0], reason))
+        return found
+
+    def test_killed_worker_costs_the_variant_in_flight(self):
+        for point, variant, phase in (("worker_verify@dilated/random", "dilated/random", "verify"),
+                                      ("worker_time@dilated/hilbert:2", "dilated/hilbert", "time"),
+                                      ("worker_count@gemm", "gemm", "count")):
+            with self.subTest(point):
+                killed = f"{phase}: the worker was killed by signal 9"
+                found = self.failures_of(point)
+                self.assertEqual(list(found), [variant])
+                self.assertEqual([case for case, _ in found[variant]], ["n33", "n34"])
+                for _, reason in found[variant]:
+                    self.assertIn(killed, reason)
+                self.program.run("run", "two.yaml", "-o", "out")  # nobody kills now
+                self.assertEqual({row[3] for row in Store(self.results).rows}, {"ok"})
+                (self.results / "results.sqlite").unlink()
+
+    def test_worker_killed_while_inputs_are_made_costs_all_that_was_left(self):
+        found = self.failures_of("worker_prepare@n34-")
+        self.assertEqual(sorted(found), sorted(STORED))
+        for reasons in found.values():
+            self.assertEqual([case for case, _ in reasons], ["n34"])
+            self.assertIn("prepare: the worker was killed by signal 9", reasons[0][1])
 
     def test_hung_worker_is_stopped_and_named(self):
-        process = self.start(self.program.sweep(LONG.replace("timeout_s: 20", "timeout_s: 2"), "long.yaml"))
-        worker = self.program.wait_for_worker()
-        time.sleep(0.8)
-        os.kill(worker, signal.SIGSTOP)
+        process = self.start(self.program.sweep(LONG.replace("timeout_s: 20", "timeout_s: 1").replace(
+            "[48, 49]", "48"), "long.yaml"), "worker_time@dilated/hilbert:1:STOP")
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)
-        failed = [row[4] for row in Store(self.results).rows if row[3] != "ok"]
-        self.assertEqual(len(failed), 1)
-        self.assertIn("no progress for 2 s", failed[0])
+        failed = {row[2]: row[4] for row in Store(self.results).rows if row[3] != "ok"}
+        self.assertEqual(list(failed), ["dilated/hilbert"])
+        self.assertIn("time: no progress for 1 s", failed["dilated/hilbert"])
 
+
+class StoppedTest(ResumingTest):
     def stop_and_resume(self, stop, status):
-        process = self.start()
-        wait_until(lambda: self.results.exists() and list(self.results.iterdir()), 20, "no store came up")
-        self.program.wait_for_worker()
-        time.sleep(1)
+        process = self.start_and_hold("told_time@n35-:1")
+        self.assertEqual(len(self.program.workers()), 1)
         stop(process)
+        self.go_on(process)
         _, err = process.communicate(timeout=10)
         self.assertEqual(process.returncode, status, err)
         self.assertIn("hilbench: error: stopped; run the same command again to resume", err)
         self.assertEqual(self.program.workers(), [])
         kept = self.check_store({})
         self.assertEqual([file.name for file in self.results.iterdir()], ["results.sqlite"])
-        self.assertLess(len(kept), CASES * len(STORED))
+        self.assertEqual(len(kept), 2 * len(STORED))
         self.finish()
         self.check_finished(kept)
 
@@ -202,23 +120,24 @@ variants: [{kernel: dilated}]
         self.stop_and_resume(lambda process: process.send_signal(signal.SIGTERM), 128 + signal.SIGTERM)
 
     def test_an_ignored_hangup_stays_ignored(self):
-        process = self.start(self.program.sweep(LONG, "long.yaml"),
-                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        self.program.wait_for_worker()
+        process = self.start_and_hold("told_time:1", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         process.send_signal(signal.SIGHUP)
+        self.go_on(process)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, err)
 
     def test_second_run_on_the_folder_is_refused_at_once(self):
-        process = self.start(self.program.sweep(LONG, "long.yaml"))
-        self.program.wait_for_worker()
+        process = self.start_and_hold("told_time:1")
         began = time.monotonic()
         _, err = self.program.run("run", self.sweep, "-o", "out", status=2)
         self.assertLess(time.monotonic() - began, 2)
+        self.go_on(process)
         self.assertRegex(err, r"^hilbench: error: another hilbench writes to this folder \(out\); ")
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, err)
 
+
+class RepeatedTest(ResumingTest):
     def test_fresh_measures_again(self):
         self.program.run("run", self.sweep, "-o", "out", "--axis", "sequence_length=33,34")
         before = Store(self.results).texts()
@@ -276,6 +195,8 @@ variants: [{kernel: dilated}]
             self.assertIn("(2 comparisons were measured before)", out)
             self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
 
+
+class SurroundingsTest(ResumingTest):
     def test_read_only_folder(self):
         self.program.run("run", self.sweep, "-o", "out", "--axis", "sequence_length=33")
         report = self.program.folder / "report"
@@ -317,5 +238,5 @@ variants: [{kernel: dilated}]
 
 
 if __name__ == "__main__":
-    BINARY = sys.argv.pop(1)
+    resuming.BINARY = sys.argv.pop(1)
     unittest.main(verbosity=2)
