@@ -1,12 +1,12 @@
 // dilated_mma as an implementation. CMake defines HILBENCH_ARCHITECTURES, those that dilated_mma.cu is
 // compiled for ("": none), and HILBENCH_CUDA_MAJOR, the toolkit's version (0: no CUDA).
+#include "kernels/cuda/mma/mma_tile_rows.hpp"
 #include "kernels/cuda/shared/forward_implementation.hpp"
 
 namespace hilbench {
 namespace cuda {
 
 // In dilated_mma.cu.
-std::int32_t dilated_mma_tile_rows(const ForwardShape& shape);
 std::unique_ptr<ForwardKernel> make_dilated_mma(const ForwardShape& shape);
 std::unique_ptr<WindowKernel> make_windows_mma(const ForwardShape& shape);
 
@@ -21,11 +21,15 @@ constexpr std::string_view kAbsence =
         ? kNoGpuCode
         : "this build has no code for sm_80 and up; ./quickstart.sh --all-architectures builds it";
 
+std::int32_t tile_rows(const ForwardShape& shape) {
+  return mma_tile_rows(shape.head_dim);
+}
+
 constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())
     return {.absence = kAbsence};
   else
-    return {kArchitectures, dilated_mma_tile_rows, make_dilated_mma, make_windows_mma};
+    return {kArchitectures, tile_rows, make_dilated_mma, make_windows_mma};
 }
 
 constexpr ForwardFacts kFacts = {

@@ -2,7 +2,6 @@
 #include <stdexcept>
 
 #include "kernels/cuda/mma/mma_elements.hpp"
-#include "kernels/cuda/mma/mma_instance.cuh"
 
 namespace hilbench::cuda {
 namespace {
@@ -14,11 +13,6 @@ bool is_bf16(const ForwardShape& shape) {
 }
 
 }  // namespace
-
-std::int32_t dilated_mma_tile_rows(const ForwardShape& shape) {
-  const auto rows = [](auto tile) -> std::int32_t { return decltype(tile)::kRows; };
-  return is_bf16(shape) ? visit_head_dim<__nv_bfloat16>(shape, rows) : visit_head_dim<__half>(shape, rows);
-}
 
 std::unique_ptr<ForwardKernel> make_dilated_mma(const ForwardShape& shape) {
   return is_bf16(shape) ? make_dilated_mma_bf16(shape) : make_dilated_mma_fp16(shape);

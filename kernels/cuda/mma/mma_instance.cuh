@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 
+#include "kernels/cuda/mma/mma_tile_rows.hpp"
 #include "kernels/cuda/mma/mma_tiling.cuh"
 #include "kernels/cuda/shared/forward_shape.hpp"
 
@@ -23,6 +24,10 @@ template <class T>
 struct Tilings<T, 128> : Tiling<T, 128, 2, 4, 64, false> {};
 template <class T>
 struct Tilings<T, 256> : Tiling<T, 256, 1, 4, 32, false> {};
+
+template <class T, int... kHeadDims>
+constexpr bool kRowsAreAsPlanned = ((Tilings<T, kHeadDims>::kRows == mma_tile_rows(kHeadDims)) && ...);
+static_assert(kRowsAreAsPlanned<__half, 32, 64, 96, 128, 256>);
 
 // Calls visit(Tilings<T, D>()) for the shape's element and head dimension.
 template <class T, class Visit>

@@ -5,8 +5,9 @@
 namespace hilbench {
 namespace cuda {
 
-// In dilated_simt.cu.
+// In simt_shapes.cpp.
 std::int32_t dilated_simt_tile_rows(const ForwardShape& shape);
+// In dilated_simt.cu.
 std::unique_ptr<ForwardKernel> make_dilated_simt(const ForwardShape& shape);
 
 namespace {

@@ -9,7 +9,6 @@ namespace hilbench::cuda {
 namespace {
 
 simt::Instance choose_instance(const ForwardShape& shape) {
-  if (shape.head_dim < 8 || shape.head_dim > 256 || shape.head_dim % 8 != 0) return {};
   switch (shape.dtype) {
     case Dtype::bf16:
       return simt::choose_bf16(shape.head_dim);
@@ -41,11 +40,6 @@ class DilatedSimt : public ForwardKernel {
 };
 
 }  // namespace
-
-// 0 if the current device has no instance for the shape.
-std::int32_t dilated_simt_tile_rows(const ForwardShape& shape) {
-  return choose_instance(shape).rows;
-}
 
 std::unique_ptr<ForwardKernel> make_dilated_simt(const ForwardShape& shape) {
   const simt::Instance instance = choose_instance(shape);

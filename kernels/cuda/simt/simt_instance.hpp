@@ -7,12 +7,11 @@ namespace hilbench::cuda::simt {
 
 struct Instance {
   void (*kernel)(ForwardParams, ForwardShape) = nullptr;  // null: no shape fits
-  int rows = 0;
   int threads = 0;
   int shared_bytes = 0;
 };
 
-// The instance for head_dim 8, 16 .. 256 on the current device. Each function is in a file of its own, so
+// The instance for this head_dim on the current device. Each function is in a file of its own, so
 // that several processors compile the kernels at the same time.
 Instance choose_fp32(int head_dim);
 Instance choose_fp16(int head_dim);

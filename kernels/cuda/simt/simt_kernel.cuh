@@ -89,12 +89,6 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
   if (warp_works) write_rows<kDtype, Shape>(params, shape, tile, first_row, column_lane, softmax, o);
 }
 
-// The most shared memory of a block on the devices that run code for `architecture` (610, 800...); that code
-// leaves out shapes that need more.
-__host__ __device__ constexpr int most_shared_bytes(int architecture) {
-  return architecture < 800 ? 48 * 1024 : 227 * 1024;
-}
-
 }  // namespace simt
 
 // One tile per block, in the sequence of the tile list.

@@ -1,12 +1,12 @@
 // dilated_wgmma as an implementation. CMake defines HILBENCH_ARCHITECTURES, those that dilated_wgmma.cu is
 // compiled for ("": none), and HILBENCH_CUDA_MAJOR, the toolkit's version (0: no CUDA).
 #include "kernels/cuda/shared/forward_implementation.hpp"
+#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
 
 namespace hilbench {
 namespace cuda {
 
 // In dilated_wgmma.cu.
-std::int32_t dilated_wgmma_tile_rows(const ForwardShape& shape);
 std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape);
 // In walk_wgmma.cu.
 std::unique_ptr<WalkKernel> make_walk_wgmma(const ForwardShape& shape);
@@ -25,11 +25,15 @@ constexpr std::string_view kAbsence =
         ? "this build has no sm_90a code: it needs CUDA 12.0 or newer"
         : "this build has no sm_90a code; ./quickstart.sh --all-architectures builds it";
 
+std::int32_t tile_rows(const ForwardShape& shape) {
+  return wgmma_tile_rows(shape.head_dim);
+}
+
 constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())
     return {.absence = kAbsence};
   else
-    return {kArchitectures, dilated_wgmma_tile_rows, make_dilated_wgmma, make_windows_wgmma, make_walk_wgmma};
+    return {kArchitectures, tile_rows, make_dilated_wgmma, make_windows_wgmma, make_walk_wgmma};
 }
 
 constexpr ForwardFacts kFacts = {

@@ -19,6 +19,7 @@
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_block.cuh"
 #include "kernels/cuda/wgmma/wgmma_instance.cuh"
+#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
 
 namespace hilbench::cuda {
@@ -36,6 +37,7 @@ template <bool kCausal, bool kGathered>
 Instance choose(const ForwardShape& shape) {
   return choose_instance(shape, [](auto element, auto dim) {
     using S = Shape<typename decltype(element)::Type, decltype(dim)::value, kCausal, kGathered>;
+    static_assert(S::kRows == wgmma_tile_rows(S::kDim));
     return instance_of<S>(dilated_wgmma<S>);
   });
 }
@@ -75,10 +77,6 @@ class DilatedWgmma : public ForwardKernel {
 };
 
 }  // namespace
-
-std::int32_t dilated_wgmma_tile_rows(const ForwardShape& shape) {
-  return shape.head_dim == 64 ? 192 : 128;
-}
 
 std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape) {
   return std::make_unique<DilatedWgmma>(shape);
