@@ -119,7 +119,7 @@ TEST(Check, SaysWhatLimitsTheResultsInShort) {
   ReportInput input = results();
   for (Record& record : input.records) {
     record.time->process_rounds = {1};
-    record.environment["processes"][0]["other_busy_cores"] = 2.0;
+    (*record.environment)["processes"][0]["other_busy_cores"] = 2.0;
   }
   EXPECT_EQ(limits_of(input.records),
             (std::vector<std::string>{"1 process, where 10 show how much processes differ",
