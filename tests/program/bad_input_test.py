@@ -18,7 +18,7 @@ BAD_SWEEPS = [
     (r"expects an integer 1\.\.1099511627776 \(sweep\.yaml:2, axes\.heads\): found 'many'", axes("{heads: many}"), {}),
     (r"expects an integer.*found a map|expects", axes("{heads: [{}]}"), {}),
     (r"expects true or false .*: found 'yes'", axes("{causal: yes}"), {}),
-    (r"expects one of fp32, bf16, fp16 .*: found 'fp8'", axes("{dtype: fp8}"), {}),
+    (r"expects one of fp32, bf16, fp16, auto .*: found 'fp8'", axes("{dtype: fp8}"), {}),
     # Wrong also if every variant sets the option itself.
     (r"unknown order 'bogus'.*axes\.order", axes("{sequence_length: 64, order: bogus}"), {}),
     (r"traversal 'nope'.*axes\.traversal", sweep(AXES.replace("threads", "traversal: nope, threads"),

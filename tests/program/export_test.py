@@ -79,7 +79,7 @@ class TextsTest(unittest.TestCase):
         self.assertRegex(lines[0], r"^hilbench \d+\.\d+\.\d+ \(commit \S+\)$")
         self.assertEqual([line.split()[0] for line in lines[1:]], ["compiler", "CUDA", "toolkits", "libraries"])
         self.assertRegex(lines[1], r"^compiler +\S+ \d+\.\d+")
-        self.assertRegex(lines[2], r"^CUDA +(none|\d+\.\d+.*, code for \d+)")
+        self.assertRegex(lines[2], r"^CUDA +(none|\d+\.\d+.*, (code|stubs of the code) for \d+)")
         self.assertRegex(lines[3], r"CUPTI \S+, NCCL \S+, cuDNN frontend \S+, MPI \S+")
         self.assertRegex(lines[4], r"^libraries .*\bfmt \d+\.\d+.*\bsqlite \d+\.\d+")
 

@@ -51,7 +51,7 @@ class ProgramsStartTest(unittest.TestCase):
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, shown)
         self.assertIn("4 ok", shown.decode(), "all but the twin")
-        return re.findall(r": verify ([^\s,]+)", shown.decode())
+        return re.findall(r", verify ([^\s,:]+)", shown.decode())
 
     def test_programs_are_waited_for_when_they_disturb_nothing(self):
         gpu = pathlib.Path(BINARY).name == "hilbench_fake_gpus"

@@ -218,7 +218,7 @@ TEST(Plan, TakesTheDtypeAndTheRivalsThatTheDeviceIsFor) {
   const auto planned_on = [](const Site& site) {
     return plan_of(
                "cases: [{sequence_length: 4096, segments: [2048], dtype: auto}]\n"
-               "variants: [{kernel: dilated}]\nbaselines: [{gemm: cpu}, {cudnn: cuda}, peak]\n",
+               "variants: [{kernel: dilated}]\nbaselines: [{gemm: cpu}, {cudnn: cuda}]\n",
                site)
         .comparisons.at(0);
   };
@@ -230,12 +230,12 @@ TEST(Plan, TakesTheDtypeAndTheRivalsThatTheDeviceIsFor) {
   };
   const Comparison on_processor = planned_on(planning_site());
   EXPECT_EQ(on_processor.case_id, "n4096-w2048-r1-h8-d64-fp32-p1-cpu");
-  EXPECT_EQ(ids(on_processor), (std::vector<std::string>{"dilated/linear", "gemm", "peak"}));
+  EXPECT_EQ(ids(on_processor), (std::vector<std::string>{"dilated/linear", "gemm"}));
   for (const auto& [capability, dtype] : {std::pair{61, "fp32"}, {75, "fp32"}, {80, "bf16"}, {90, "bf16"}}) {
     const Comparison on_card = planned_on(gpu_site(capability));
     EXPECT_EQ(on_card.case_id, std::string("n4096-w2048-r1-h8-d64-") + dtype + "-p1-cuda");
     EXPECT_FALSE(on_card.work.dtype_by_device) << "it is found";
-    EXPECT_EQ(ids(on_card), (std::vector<std::string>{"dilated/linear", "cudnn", "peak"}));
+    EXPECT_EQ(ids(on_card), (std::vector<std::string>{"dilated/linear", "cudnn"}));
   }
 }
 

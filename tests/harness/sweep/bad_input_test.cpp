@@ -30,7 +30,7 @@ TEST(SweepBadInput, WrongTypes) {
   EXPECT_SAYS(axes_refusal("{heads: .inf}"), "expects an integer");
   EXPECT_SAYS(axes_refusal("{causal: yes}"), "expects true or false");
   EXPECT_SAYS(axes_refusal("{causal: \"true\"}"), "expects true or false");
-  EXPECT_SAYS(axes_refusal("{dtype: fp23}"), "expects one of fp32, bf16, fp16 (a.yaml:2, axes.dtype)");
+  EXPECT_SAYS(axes_refusal("{dtype: fp23}"), "expects one of fp32, bf16, fp16, auto (a.yaml:2, axes.dtype)");
   EXPECT_SAYS(axes_refusal("{dtype: fp23}"), "did you mean 'fp32'?");
   EXPECT_SAYS(axes_refusal("{segments: {pow2: [3, 4]}}"), "expects a list of lengths");
   EXPECT_SAYS(refusal("name: [a]\n"), "expects text");
