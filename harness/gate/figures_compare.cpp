@@ -24,9 +24,9 @@ std::string why_not_judged(const FigureBasis& accepted, const FigureBasis& now, 
   return difference(accepted, now);
 }
 
-// What is not as it was, by its first difference; empty if nothing, or if this build has compiled none.
+// What is not as it was, by its first difference; empty if nothing, or if it was not accepted or not compiled.
 std::string change(const DeviceCode& accepted, const DeviceCode& now) {
-  if (now.sources.empty() || now == accepted) return "";
+  if (accepted.sources.empty() || now.sources.empty() || now == accepted) return "";
   if (now.compiler != accepted.compiler) return "its compiler";
   if (now.flags != accepted.flags) return "its flags";
   std::set<std::string> files;
