@@ -18,6 +18,11 @@ SWEEP = sweep_of(ResumingTest.CASES)
 
 
 class KilledTest(ResumingTest):
+    def expect_killed(self, process):
+        # Not communicate(): a worker that outlives its supervisor keeps the pipes open.
+        self.assertEqual(process.wait(timeout=60), -signal.SIGKILL, "the point was not reached")
+        self.program.wait_until_no_worker()
+
     def test_killed_supervisor_loses_nothing_committed(self):
         kept = {}
         # Where it is killed, and how many comparisons are committed until then. Each run resumes the one before.
@@ -25,10 +30,7 @@ class KilledTest(ResumingTest):
                                  ("told_verify@dilated/random", 0), ("after_commit:2", 2), ("in_commit:2", 1),
                                  ("told_time@gemm:2", 0), ("told_count", 0)):
             with self.subTest(point):
-                process = self.start(fail_point=point)
-                process.communicate(timeout=60)
-                self.assertEqual(process.returncode, -signal.SIGKILL, "the point was not reached")
-                self.program.wait_until_no_worker()
+                self.expect_killed(self.start(fail_point=point))
                 before = len(kept)
                 kept = self.check_store(kept)
                 self.assertEqual(len(kept) - before, committed * len(STORED))
@@ -45,9 +47,7 @@ name: silent
 axes: {sequence_length: 32768, segments: [[32768]], heads: 4, head_dim: 64, threads: 1}
 variants: [{kernel: dilated}]
 """), "told_verify")
-        process.communicate(timeout=60)
-        self.assertEqual(process.returncode, -signal.SIGKILL)
-        self.program.wait_until_no_worker()
+        self.expect_killed(process)
 
     def failures_of(self, fail_point):
         """Case and reason of each variant that failed, by variant, if every worker fails at this point."""
