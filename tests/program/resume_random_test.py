@@ -1,5 +1,5 @@
-"""Runs and workers that are killed at random moments: nothing committed is lost. For nights: it takes a minute or more,
-and what it finds is hard to repeat; resume_test.py kills at moments that have names.
+"""Runs and workers that are killed at random moments: nothing committed is lost. For nights: other moments each time,
+and on a busy machine minutes; resume_test.py kills at moments that have names.
 
 Usage: resume_random_test.py PATH_OF_HILBENCH [unittest arguments]
 """
