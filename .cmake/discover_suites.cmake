@@ -1,5 +1,5 @@
 # Writes the CTest entries of one GoogleTest program, one for each suite: the part of a test's name before the dot;
-# instances with parameters or types are part of their suite. A process for each test would cost more than most tests do.
+# instances with parameters or types are part of their suite. A process for each test would cost more than most tests.
 #   cmake -D PROGRAM=... -D TARGET=... -D FILTER=... -D PROPERTIES=... -D OUTPUT=... -P discover_suites.cmake
 cmake_minimum_required(VERSION 3.22)
 
