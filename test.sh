@@ -35,8 +35,9 @@ staged() {
   return $status
 }
 
-# The tests of one sanitizer run while the next build compiles: they wait for processes, and would leave cores idle. The
-# build is nice, so that it does not slow them down. None of them checks times.
+# The tests of one sanitizer run while the next build compiles: they wait for processes, and would leave cores idle, so
+# that there are also two more at once than cores. The build is nice, so that it does not slow them down. None of them
+# checks times.
 finish_tests() {
   [ ${#tested[@]} -gt 0 ] || return 0
   echo "== tests under ${tested[0]}"
@@ -75,7 +76,7 @@ sanitize() {
     return
   fi
   keep "$1"
-  staged "tests-$1" ctest --preset "$1" --parallel "$jobs" "${kept[@]}" >"build/$1-tests.log" 2>&1 &
+  staged "tests-$1" ctest --preset "$1" --parallel $((jobs + 2)) "${kept[@]}" >"build/$1-tests.log" 2>&1 &
   tested=("$1" $!)
 }
 
@@ -108,9 +109,9 @@ if [ $has_gpu = no ]; then
 fi
 
 echo "== tests"
-# One more than cores: many tests wait for processes most of their time. Those that check times run alone (RUN_SERIAL).
+# Those that check times run alone (RUN_SERIAL).
 keep cpu
-staged tests ctest --preset cpu --parallel $((jobs + 1)) "${kept[@]}" | tee build/cpu-tests.log || failed+=(tests)
+staged tests ctest --preset cpu --parallel $((jobs + 2)) "${kept[@]}" | tee build/cpu-tests.log || failed+=(tests)
 summarise cpu
 if [ $has_gpu = yes ]; then
   echo "== tests that need a GPU"

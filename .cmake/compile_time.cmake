@@ -12,9 +12,11 @@ if(HILBENCH_UNITY)
   list(APPEND HILBENCH_PRECOMPILED <nlohmann/json.hpp>)
 endif()
 function(hilbench_precompile_library_headers)
-  target_link_libraries(hilbench_reports PRIVATE hilbench_precompiled)
-  target_precompile_headers(hilbench_reports PRIVATE ${HILBENCH_PRECOMPILED})
-  foreach(library counters harness commands)
+  foreach(library reports harness)
+    target_link_libraries(hilbench_${library} PRIVATE hilbench_precompiled)
+    target_precompile_headers(hilbench_${library} PRIVATE ${HILBENCH_PRECOMPILED})
+  endforeach()
+  foreach(library counters commands)  # they have the flags of the reports
     target_link_libraries(hilbench_${library} PRIVATE hilbench_precompiled)
     target_precompile_headers(hilbench_${library} REUSE_FROM hilbench_reports)
   endforeach()
@@ -29,9 +31,14 @@ target_compile_options(hilbench_precompiled INTERFACE
 # With HILBENCH_UNITY, which quickstart.sh, test.sh and the sanitizers' presets set, the sources of a folder are compiled
 # as one: their headers are read once, and what they instantiate is compiled once. Names in anonymous namespaces therefore
 # differ within a folder. Compiled alone: the folders EXCEPT, sources that Highway includes once for each target, sources
-# with flags of their own, and those that test programs replace (hilbench_replaced_by_tests).
+# with flags of their own, and those that test programs replace (hilbench_replaced_by_tests). PARTS: into how many units a
+# folder goes, so that several cores share one that takes long.
 function(hilbench_unity_of_folders target)
-  cmake_parse_arguments(ARG "" "" "EXCEPT" ${ARGN})
+  cmake_parse_arguments(ARG "" "PARTS" "EXCEPT" ${ARGN})
+  if(NOT ARG_PARTS)
+    set(ARG_PARTS 1)
+  endif()
+  set(count 0)
   if(NOT HILBENCH_UNITY)
     return()
   endif()
@@ -53,7 +60,9 @@ function(hilbench_unity_of_folders target)
       if(folder IN_LIST ARG_EXCEPT)
         continue()
       endif()
-      string(MAKE_C_IDENTIFIER ${folder} group)
+      math(EXPR part "${count} % ${ARG_PARTS}")
+      math(EXPR count "${count} + 1")
+      string(MAKE_C_IDENTIFIER ${folder}_${part} group)
     endif()
     set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
   endforeach()
