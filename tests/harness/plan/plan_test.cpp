@@ -200,7 +200,10 @@ TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {
   for (const char* kernel : {"dilated_mma", "dilated_wgmma"})
     if (const auto reason = find_implementation(kernel, DeviceKind::cuda)->why_not(work, {}))
       GTEST_SKIP() << *reason;
-  EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_site(80)).skip);
+  // A build may be for the GPU of its machine alone.
+  const auto mma = on_gpu("dilated_mma", "dtype: bf16", gpu_site(80));
+  if (mma.skip && mma.skip->starts_with("this build has code for")) GTEST_SKIP() << *mma.skip;
+  EXPECT_FALSE(mma.skip);
   expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_site(75)),
                  "dilated_mma needs compute capability 8.0, this GPU has 7.5");
   expect_skipped(on_gpu("dilated_mma", "dtype: fp32", gpu_site(80)), "dilated_mma reads fp16 and bf16 only");
@@ -318,7 +321,10 @@ TEST(Plan, SkipsWhatDoesNotFitOnTheGpuOrBesideIt) {
   for (const char* kernel : {"dilated_mma", "dilated_wgmma"})
     if (const auto reason = find_implementation(kernel, DeviceKind::cuda)->why_not(work, {}))
       GTEST_SKIP() << *reason;
-  EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_site(80)).skip);
+  // A build may be for the GPU of its machine alone.
+  const auto mma = on_gpu("dilated_mma", "dtype: bf16", gpu_site(80));
+  if (mma.skip && mma.skip->starts_with("this build has code for")) GTEST_SKIP() << *mma.skip;
+  EXPECT_FALSE(mma.skip);
   expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_site(80, 1 << 20)),
                  "does not fit: the comparison would need 0.02 GiB of 0.00 GiB available");
   Site site = gpu_site(80);
