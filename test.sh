@@ -31,7 +31,8 @@ trap '[ ${#tested[@]} = 0 ] || kill "${tested[1]}" 2>/dev/null || true' EXIT
 staged() {
   local name=$1 status=0 TIMEFORMAT="$1 %R %U %S"
   shift
-  { time "$@" 2>&3; } 3>&2 2>>$stages || status=$?
+  # In a shell of its own, so that the seconds of the processors are those of its children.
+  (time "$@" 2>&3) 3>&2 2>>$stages || status=$?
   return $status
 }
 
@@ -67,8 +68,8 @@ failures() {
 sanitize() {
   echo "== sanitizer: $1"
   local built=yes
-  { cmake --preset "$1" && staged "build-$1" nice cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1 ||
-    built=no
+  { cmake --preset "$1" &&
+    staged "build-$1" nice cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1 || built=no
   finish_tests
   if [ $built = no ]; then
     tail -20 "build/$1.log" >&2
