@@ -5,19 +5,28 @@
 #include <cmath>
 
 namespace hilbench {
+namespace {
+
+// By default Boost computes with long double, and fills tables of it when the program starts, which ends a
+// program under valgrind: it has no numbers that large.
+using Doubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+using StudentsT = boost::math::students_t_distribution<double, Doubles>;
+using Binomial = boost::math::binomial_distribution<double, Doubles>;
+
+}  // namespace
 
 double student_quantile(double probability, double freedom) {
-  return boost::math::quantile(boost::math::students_t(freedom), probability);
+  return boost::math::quantile(StudentsT(freedom), probability);
 }
 
 double student_above(double t, double freedom) {
   if (std::isinf(t)) return t > 0 ? 0 : 1;
-  return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), t));
+  return boost::math::cdf(boost::math::complement(StudentsT(freedom), t));
 }
 
 double binomial_at_least(std::size_t count, std::size_t trials, double rate) {
   if (count == 0) return 1;
-  const boost::math::binomial successes(static_cast<double>(trials), rate);
+  const Binomial successes(static_cast<double>(trials), rate);
   return boost::math::cdf(boost::math::complement(successes, static_cast<double>(count) - 1));
 }
 
@@ -25,7 +34,7 @@ std::optional<std::size_t> median_interval_rank(std::size_t count) {
   constexpr double kTail = 0.025;
   if (count < 2) return std::nullopt;
   // The rank-th smallest value lies above the median if fewer than `rank` of the values lie below it.
-  const boost::math::binomial below(static_cast<double>(count), 0.5);
+  const Binomial below(static_cast<double>(count), 0.5);
   const auto exceeds = [&](std::size_t rank) {
     return boost::math::cdf(below, static_cast<double>(rank) - 1) > kTail;
   };
