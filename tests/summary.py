@@ -34,6 +34,8 @@ class Entry:
             self.kind, self.tests = KINDS[2], {name: {"run": "passed", "notrun": "skipped"}.get(status, "failed")}
             lines = text.strip().splitlines()
             self.why[name] = lines[-1] if lines else "no reason given"
+        if status == "notrun":  # CTest found the words by which a test says that it cannot run here
+            self.tests = {test: "skipped" if result == "failed" else result for test, result in self.tests.items()}
         if status == "fail" and "failed" not in self.tests.values():
             self.tests[f"{name} (beside its tests)"] = "failed"
 

@@ -51,6 +51,10 @@ class EntryTest(unittest.TestCase):
         self.assertEqual(entry.tests["Copper.Breaks"], "failed")
         self.assertEqual(results(entry), [1, 2, 1])
 
+    def test_what_ctest_skips_by_its_words_has_not_failed(self):
+        entry = Entry("metals.Copper", "notrun", 1, SUITE)
+        self.assertEqual(results(entry), [1, 0, 2])
+
     def test_a_class(self):
         entry = Entry("tin.Tin", "fail", 1, CLASS)
         self.assertEqual((entry.kind, results(entry)), (KINDS[1], [1, 1, 1]))
