@@ -1,6 +1,6 @@
 # Decides whether the GPU code (the .cu files) is compiled, or replaced by stubs that refuse to launch.
 #
-# Nearly all of a build's time is that of the GPU code, and what ptxas says of it is tracked in sweeps/ci.figures.json,
+# GPU code takes long to compile. What ptxas says of it is tracked in sweeps/ci.figures.json,
 # with the compiler, its flags and a hash of each file that the code is made of. With HILBENCH_DEVICE_CODE=IF_CHANGED,
 # which `./test.sh` sets on a machine without a GPU, stubs stand in as long as all of this is equal: the tracked figures
 # then hold. Sources that are not tracked are compiled. What the host compiler builds is compiled in any case.

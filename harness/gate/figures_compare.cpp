@@ -24,7 +24,8 @@ std::string why_not_judged(const FigureBasis& accepted, const FigureBasis& now, 
   return difference(accepted, now);
 }
 
-// What is not as it was, by its first difference; empty if nothing, or if it was not accepted or not compiled.
+// What is not as it was, by its first difference; empty if nothing, or if it was not accepted or not
+// compiled.
 std::string change(const DeviceCode& accepted, const DeviceCode& now) {
   if (accepted.sources.empty() || now.sources.empty() || now == accepted) return "";
   if (now.compiler != accepted.compiler) return "its compiler";
@@ -186,8 +187,8 @@ std::string verdict_text(const FigureVerdict& verdict, const std::string& accept
   for (const std::string& reason : verdict.not_judged) text += fmt::format("not judged: {}\n", reason);
   if (!verdict.changed_code.empty())
     text += fmt::format(
-        "GPU code has changed since these figures were accepted: {}; until `--accept` tells so, CI compiles "
-        "all of it\n",
+        "GPU code has changed since these figures were accepted: {}; CI compiles all of it until "
+        "`--accept` has written the new state\n",
         verdict.changed_code);
   text += fmt::format("{} figures held against {}: ", verdict.judged, accepted_file);
   if (worse > 0) return text + fmt::format("{} are worse or lack\n", worse);
