@@ -20,7 +20,7 @@ for argument in "$@"; do
 done
 jobs=$(nproc)
 failed=()
-tested=()    # the sanitizer whose tests run in the background, and their process
+tested=()    # the name of the tests that run in the background, and their process
 stages=build/stages.txt
 mkdir -p build
 : >$stages
@@ -36,20 +36,26 @@ staged() {
   return $status
 }
 
-# The tests of one sanitizer run while the next build compiles: they wait for processes, and would leave cores idle, so
-# that there are also two more at once than cores. The build is nice, so that it does not slow them down. None of them
-# checks times.
+# Tests run while the next build compiles: they wait for processes, and would leave cores idle, so that there are also
+# two more at once than cores. The build is nice, so that it does not slow them down. None of these checks times.
+#
+# start_tests NAME PRESET: starts these tests in the background. finish_tests waits for them and says what they found.
+start_tests() {
+  keep "$1"
+  staged "tests-$1" ctest --preset "$2" --parallel $((jobs + 2)) "${kept[@]}" >"build/$1-tests.log" 2>&1 &
+  tested=("$1" $!)
+}
 finish_tests() {
   [ ${#tested[@]} -gt 0 ] || return 0
-  echo "== tests under ${tested[0]}"
+  echo "== tests of ${tested[0]}"
   wait "${tested[1]}" || failed+=("${tested[0]}")
   grep -vE '^ *[0-9]+/[0-9]+ .*Passed|^ +Start ' "build/${tested[0]}-tests.log" || true
   summarise "${tested[0]}"
   tested=()
 }
 
-# keep PRESET: options of CTest, so that its tests leave build/PRESET-tests.xml. Of that summarise PRESET says how many
-# tests ran, which were slow, and which were skipped and why.
+# keep NAME: options of CTest, so that its tests leave build/NAME-tests.xml. Of that summarise NAME says how many tests
+# ran, which were slow, and which were skipped and why.
 keep() {
   kept=(--output-junit "$PWD/build/$1-tests.xml" --test-output-size-passed 10000000 --test-output-size-failed 10000000)
 }
@@ -76,28 +82,16 @@ sanitize() {
     failed+=("$1 (build)")
     return
   fi
-  keep "$1"
-  staged "tests-$1" ctest --preset "$1" --parallel $((jobs + 2)) "${kept[@]}" >"build/$1-tests.log" 2>&1 &
-  tested=("$1" $!)
+  start_tests "$1" "$1"
 }
 
-if [ ${#sanitizers[@]} -gt 0 ]; then
-  staged packages ./quickstart.sh --packages --tests "${install[@]}" "${setup[@]}"
-  rm -f build/{asan,tsan}-tests.{log,xml}  # of an earlier run
-fi
-for sanitizer in "${sanitizers[@]}"; do
-  if command -v clang++ >/dev/null; then
-    sanitize "$sanitizer"
-  else
-    echo "== sanitizer: $sanitizer SKIPPED: no clang++ here"
-  fi
-done
-
+rm -f build/*-tests.{log,xml}  # of an earlier run
 status=0
-staged build nice ./quickstart.sh --setup --tests "${install[@]}" "${setup[@]}" || status=$?
-finish_tests
+staged packages ./quickstart.sh --packages --tests "${install[@]}" "${setup[@]}" || status=$?
+[ $status = 0 ] || exit $status
+staged build ./quickstart.sh --setup --tests "${install[@]}" "${setup[@]}" || status=$?
 if [ $status != 0 ]; then
-  echo "test.sh: failed: the build${failed[*]:+ ${failed[*]}}" >&2
+  echo "test.sh: failed: the build" >&2
   exit $status
 fi
 
@@ -109,11 +103,29 @@ if [ $has_gpu = no ]; then
   ctest --test-dir build -N -L gpu | tail -1
 fi
 
-echo "== tests"
-# Those that check times run alone (RUN_SERIAL).
-keep cpu
-staged tests ctest --preset cpu --parallel $((jobs + 2)) "${kept[@]}" | tee build/cpu-tests.log || failed+=(tests)
-summarise cpu
+if [ ${#sanitizers[@]} -gt 0 ]; then
+  # Release's own tests first, beside the first sanitizer's build. Those that check times run alone, at the end.
+  start_tests cpu untimed
+  for sanitizer in "${sanitizers[@]}"; do
+    if command -v clang++ >/dev/null; then
+      sanitize "$sanitizer"
+    else
+      echo "== sanitizer: $sanitizer SKIPPED: no clang++ here"
+    fi
+  done
+  finish_tests
+  echo "== tests that check times"
+  keep times
+  # What these tests need was made by those before.
+  staged tests-times ctest --preset times --fixture-exclude-any '.*' "${kept[@]}" | tee build/times-tests.log ||
+    failed+=(times)
+  summarise times
+else
+  echo "== tests"
+  keep cpu
+  staged tests-cpu ctest --preset cpu --parallel $((jobs + 2)) "${kept[@]}" | tee build/cpu-tests.log || failed+=(cpu)
+  summarise cpu
+fi
 if [ $has_gpu = yes ]; then
   echo "== tests that need a GPU"
   keep gpu
@@ -129,11 +141,12 @@ fi
 
 echo "== seconds of each stage, and of the processors in it"
 awk '{ printf "   %-12s %7.0f %7.0f\n", $1, $2, $3 + $4 }' $stages
-sed -n '/ tests passed, /p' build/cpu-tests.log
+grep -H ' tests passed, ' build/*-tests.log | sed 's|^build/\(.*\)-tests.log:|\1: |'
 if [ ${#failed[@]} -gt 0 ]; then
-  for sanitizer in "${sanitizers[@]}"; do
-    [ ! -f "build/$sanitizer-tests.log" ] || failures "build/$sanitizer-tests.log" | sed "s/^/$sanitizer: /" >&2
-  done
+  [ ${#sanitizers[@]} = 0 ] ||  # what failed in the background was not seen
+    for log in build/*-tests.log; do
+      failures "$log" | sed "s|^|$(basename "$log" -tests.log): |" >&2
+    done
   echo "test.sh: failed: ${failed[*]}" >&2
   exit 1
 fi

@@ -15,6 +15,8 @@ import time
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 # These tests run the program on processors alone and hide any GPU.
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+# Built with a sanitizer: sweeps of many variants then take a part of them, enough to enter all code, as in sanitized.hpp.
+SANITIZED = os.environ.get("HILBENCH_TESTS_SANITIZED") == "TRUE"
 
 
 class Program:

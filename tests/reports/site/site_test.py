@@ -1,12 +1,14 @@
 """`hilbench site` in headless Chromium: site_test.py HILBENCH RECORDS_JSONL_WRITER [FOLDER for screenshots]
 
 A site of sample records with hostile names everywhere, and one of all published results. Exits with 77 if there is no
-Chromium. CTest runs the parts as tests of their own (--part): `published` makes the site, shares of `pages` open all of
-its pages, beside each other and other tests. A page that does not open in time may be slowed down by them: they leave
-lists, and `opening`, which runs alone, opens these pages again.
+Chromium. CTest runs the parts as tests of their own (--part): `published` makes the site and follows every link of it,
+shares of `pages` open its pages, beside each other and other tests: of pages alike the largest, at night all
+(`--all`). A page that does not open in time may be slowed down by them: they leave lists, and `opening`, which runs
+alone, opens these pages again.
 """
 
 import argparse
+import html.parser
 import json
 import math
 import pathlib
@@ -130,23 +132,37 @@ def in_time(browser, condition):
       await new Promise((then) => setTimeout(then, 50)); return Boolean({condition}); }})()""")
 
 
-def links_of(browser, page):
-    open_page(browser, page)
-    return browser.js(FACTS)["links"]
+class Links(html.parser.HTMLParser):
+    """The links of a page as it is written."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = set()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        address = dict(attributes).get("href")
+        if tag == "a" and address is not None:
+            self.found.add(address)
 
 
-def check_links(browser, root, links=links_of, share=slice(None)):
-    """Every link of every page leads to a file of the site; relative ones only. `links` opens a page and gives its links,
-    as written and as they lead."""
-    pages = sorted(root.rglob("*.html"))[share]
-    own = "file://" + urllib.parse.quote(str(root))
+def check_links(root, pages):
+    """Every link that stands in these pages leads to a file of the site; relative ones only."""
+    count = 0
     for page in pages:
-        found = links(browser, page)
-        expect(not [one for one, _ in found if ":" in one.split("#")[0]], f"{page}: a link is not relative")
-        for link in {leads for _, leads in found}:
-            target = urllib.parse.unquote(link.split("#")[0].removeprefix("file://"))
-            expect(link.startswith(own) and pathlib.Path(target).is_file(), f"{page}: {link} leads nowhere")
-    return pages
+        links = Links(page).found
+        count += len(links)
+        check_lead_inside(root, page, [(link, urllib.parse.urljoin(page.as_uri(), link)) for link in links])
+    return count
+
+
+def check_lead_inside(root, page, links):
+    """`links`: as written, and where they lead."""
+    own = "file://" + urllib.parse.quote(str(root))
+    expect(not [one for one, _ in links if ":" in one.split("#")[0]], f"{page}: a link is not relative")
+    for link in {leads for _, leads in links}:
+        target = urllib.parse.unquote(link.split("#")[0].removeprefix("file://"))
+        expect(link.startswith(own) and pathlib.Path(target).is_file(), f"{page}: {link} leads nowhere")
 
 
 def check_claims(browser, root):
@@ -190,8 +206,9 @@ def check_hostile(browser, hilbench, lines, place):
     site(hilbench, place / "hostile", out)
     browser.call("Page.addScriptToEvaluateOnNewDocument",
                  source="window.alarms = 0; window.alert = () => { ++window.alarms; };")
-    for page in check_links(browser, out):
+    for page in sorted(out.rglob("*.html")):
         open_page(browser, page)
+        check_lead_inside(out, page, browser.js(FACTS)["links"])
         quiet(browser, out, page)
         expect(browser.js("document.documentElement.dataset.ready") == "yes", f"{page}: the scripts end")
         expect(browser.js("window.alarms") == 0, f"{page}: hostile names run")
@@ -240,6 +257,7 @@ def check_published(browser, hilbench, out, pictures, slowness):
     expect(seconds < MOST_SECONDS * slowness, f"all published results take {seconds:.1f} s")
     expect(max(sizes.values()) < MOST_PAGE, f"a page has {max(sizes.values())} bytes")
     expect(sizes[out / "index.html"] < MOST_INDEX, f"the index has {sizes[out / 'index.html']} bytes")
+    print(f"{check_links(out, sizes)} links")
     check_claims(browser, out)
     check_tables(browser, out)
     for page in ("index.html", "machines/h200/index.html", "machines/h200/gpu-peak/index.html",
@@ -256,10 +274,23 @@ def leave_slow(out, part):
     out.with_suffix(f".{part}.slow.json").write_text(json.dumps(slow))
 
 
-def check_pages(browser, out, share):
+def largest_of_each(pages):
+    """Of the pages of one sweep on several machines the largest; all others."""
+    kept = {}
+    for page in sorted(pages, key=lambda page: page.stat().st_size):
+        machine = page.parents[1].parent.name == "machines"  # machines/MACHINE/SWEEP/index.html
+        kept[page.parent.name if machine else page] = page
+    return list(kept.values())
+
+
+def check_pages(browser, out, share, all_pages):
     part, parts = map(int, share.split("/"))
-    pages = check_links(browser, out, lambda browser, page: check_first_screen(browser, out, page.relative_to(out)),
-                        slice(part - 1, None, parts))
+    pages = sorted(out.rglob("*.html"))
+    if not all_pages:
+        pages = sorted(largest_of_each(pages))
+    pages = pages[part - 1::parts]
+    for page in pages:
+        check_lead_inside(out, page, check_first_screen(browser, out, page.relative_to(out)))
     print(f"{len(pages)} pages opened twice")
     leave_slow(out, part)
 
@@ -283,6 +314,7 @@ def main():
     parser.add_argument("pictures", nargs="?")
     parser.add_argument("--part", choices=("hostile", "published", "pages", "opening"), help="this part alone")
     parser.add_argument("--share", default="1/1", help="of the pages: every Nth, from the Ith on, as I/N")
+    parser.add_argument("--all", action="store_true", help="every page of the share")
     parser.add_argument("--site", type=pathlib.Path, help="where the site of published results is, or will be")
     parser.add_argument("--slowness", help="the program that says by what to multiply limits on times")
     given = parser.parse_args()
@@ -299,7 +331,7 @@ def main():
         if given.part in (None, "published"):
             check_published(browser, given.hilbench, published, given.pictures, chromium.slowness(given.slowness))
         if given.part in (None, "pages"):
-            check_pages(browser, published, given.share)
+            check_pages(browser, published, given.share, given.all)
         if given.part in (None, "opening"):
             check_opening(browser, published, chromium.slowness(given.slowness))
     print(f"{len(faults)} faults")

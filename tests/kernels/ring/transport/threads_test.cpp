@@ -11,6 +11,7 @@
 #include "tests/kernels/ring/transport/arrivals.hpp"
 #include "tests/kernels/ring/transport/exercise.hpp"
 #include "tests/kernels/ring/transport/run_ranks.hpp"
+#include "tests/sanitized.hpp"
 
 namespace hilbench {
 namespace {
@@ -28,7 +29,7 @@ std::vector<std::string> run_threads(int ranks, double timeout_s, const std::fun
 class ThreadRanks : public testing::TestWithParam<int> {};
 
 TEST_P(ThreadRanks, ExchangeRandomMessages) {
-  for (unsigned seed = 0; seed < 6; ++seed)
+  for (unsigned seed = 0; seed < (kSanitized ? 2 : 6); ++seed)
     expect_no_errors(run_threads(GetParam(), kPatience_s, [&](Transport& transport) {
       exercise_exchanges<HostMemory>(transport, 12, 1 + static_cast<int>(seed % 4), seed);
     }));
@@ -76,17 +77,18 @@ TEST_P(ThreadRanks, AreAllHereAfterABarrier) {
 
 // Every received buffer is sent on in the next step, as in a ring.
 TEST_P(ThreadRanks, PassShardsAround) {
+  constexpr std::size_t kLength = kSanitized ? 1000 : 10'000;
   const int ranks = GetParam();
   expect_no_errors(run_threads(ranks, kPatience_s, [&](Transport& transport) {
     const int rank = transport.rank(), next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
-    std::vector<int> shards[2] = {std::vector<int>(10'000, rank), std::vector<int>(10'000)};
+    std::vector<int> shards[2] = {std::vector<int>(kLength, rank), std::vector<int>(kLength)};
     const std::size_t bytes = shards[0].size() * sizeof(int);
     for (int step = 1; step < 3 * ranks; ++step) {
       const Transport::Message sends[] = {{next, shards[(step + 1) % 2].data(), bytes}};
       const Transport::Message receives[] = {{previous, shards[step % 2].data(), bytes}};
       transport.post(sends, receives);
       transport.wait();
-      EXPECT_EQ(shards[step % 2], std::vector<int>(10'000, (rank + 3 * ranks - step) % ranks));
+      EXPECT_EQ(shards[step % 2], std::vector<int>(kLength, (rank + 3 * ranks - step) % ranks));
     }
   }));
 }
