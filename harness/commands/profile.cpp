@@ -30,7 +30,7 @@ std::string profile_variant(const Sweep& sweep, const Plan& plan, const Site& si
   bool no_gpu = false;
   for (const Comparison& comparison : plan.comparisons) {
     for (const PlannedVariant& planned : comparison.variants) {
-      if (planned.id != variant_id) continue;
+      if (planned.variant_id != variant_id) continue;
       if (planned.skip) {
         skip = *planned.skip;
         no_gpu = no_gpu || (comparison.work.device == DeviceKind::cuda && !site.gpu);

@@ -64,7 +64,7 @@ void print_rows(const Plan& plan, const ReportInput& input, const std::filesyste
   std::set<std::string> planned;
   for (const Comparison& comparison : plan.comparisons)
     for (const PlannedVariant& variant : comparison.variants)
-      planned.insert(comparison.case_id + "/" + variant.id);
+      planned.insert(comparison.case_id + "/" + variant.variant_id);
   const auto shown = [&](const Record& record) {
     return record.status != Status::skipped && !record.twin &&
            planned.contains(record.case_id + "/" + record.variant_id);

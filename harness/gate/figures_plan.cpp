@@ -9,7 +9,7 @@ FigureValue planned_figure(const std::optional<double>& value) {
 
 FigureRow row_of(const Comparison& comparison, const PlannedVariant& planned) {
   FigureRow row{.group = comparison.case_id,
-                .name = planned.id,
+                .name = planned.variant_id,
                 .skip = planned.skip.value_or(""),
                 .needs_a_gpu = comparison.work.device == DeviceKind::cuda};
   const auto add = [&](std::string_view name, FigureValue figure) {

@@ -161,7 +161,7 @@ void note_skipped(const Plan& plan, GateResult& result) {
       if (!planned.skip || planned.twin || planned.variant.baseline || !planned.measured_as.empty()) continue;
       if (planned.skip->starts_with("skip_when: ")) continue;
       const bool whole = !comparison.runnable();
-      (whole ? cases : variants).add(comparison.case_id, planned.id, whole);
+      (whole ? cases : variants).add(comparison.case_id, planned.variant_id, whole);
       std::string& why = whole ? why_case : why_variant;
       if (why.empty()) why = *planned.skip;
     }

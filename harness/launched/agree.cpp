@@ -107,7 +107,7 @@ std::string text_of(const Sweep& sweep, const Plan& plan) {
   for (const Comparison& comparison : plan.comparisons) {
     text += fingerprint(sweep, comparison) + "\n";
     for (const PlannedVariant& planned : comparison.variants)
-      text += fmt::format("{} {} {} {}\n", planned.id,
+      text += fmt::format("{} {} {} {}\n", planned.variant_id,
                           planned.implementation != nullptr ? planned.implementation->name : "",
                           planned.ring_groups, planned.skip.value_or(""));
   }

@@ -36,7 +36,7 @@ class Follower {
     }
     ranks_ = std::make_unique<HostedRanks>(processes, work, bench_.get(), task_.records, fault);
   }
-  ProcessAnswer obey(const ProcessOrder& order) { return ranks_->obey(order); }
+  ProcessAnswer obey(const ProcessCommand& command) { return ranks_->obey(command); }
 
  private:
   const ComparisonTask task_;
@@ -45,36 +45,33 @@ class Follower {
 };
 
 std::unique_ptr<Follower> follower_of(LaunchedProcesses& processes, const AgreedRun& run,
-                                      const ProcessOrder& order) {
+                                      const BeginComparison& begin) {
   const auto& comparisons = run.plan.comparisons;
   const auto at = std::find_if(comparisons.begin(), comparisons.end(), [&](const Comparison& comparison) {
-    return comparison.case_id == order.case_id;
+    return comparison.case_id == begin.case_id;
   });
   ComparisonTask task = make_task(run.sweep, *at, run.site, {});
-  task.measure.seed = order.seed;
+  task.measure.seed = begin.seed;
   return std::make_unique<Follower>(processes, std::move(task));
 }
 
 int obey_all(LaunchedProcesses& processes, const AgreedRun& run) {
   std::unique_ptr<Follower> follower;
   for (;;) {
-    const ProcessOrder order = processes.hear();
-    switch (order.action) {
-      case ProcessAction::end:
-        processes.answer({});
-        return order.exit_status;
-      case ProcessAction::comparison_done:
-        follower.reset();
-        close_counters();
-        break;
-      case ProcessAction::roll_call:
-        processes.set_broken("a ring of other ranks failed");
-        break;
-      case ProcessAction::comparison:
-        follower = follower_of(processes, run, order);
-        break;
-      default:
-        processes.answer(follower->obey(order));
+    const ProcessCommand command = processes.hear();
+    if (const auto* end = std::get_if<EndProcess>(&command)) {
+      processes.answer({});
+      return end->exit_status;
+    }
+    if (const auto* begin = std::get_if<BeginComparison>(&command)) {
+      follower = follower_of(processes, run, *begin);
+    } else if (std::holds_alternative<EndComparison>(command)) {
+      follower.reset();
+      close_counters();
+    } else if (std::holds_alternative<CallRoll>(command)) {
+      processes.set_broken("a ring of other ranks failed");
+    } else {
+      processes.answer(follower->obey(command));
     }
     if (processes.broken().empty()) continue;
     processes.call_roll(processes.size());

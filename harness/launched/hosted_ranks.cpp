@@ -35,16 +35,15 @@ bool HostedRanks::all_have_benches() {
   return std::all_of(faults.begin(), faults.end(), [](const std::string& fault) { return fault.empty(); });
 }
 
-std::unique_ptr<RankResources> HostedRanks::joined_resources(const Record& record) {
+std::unique_ptr<RankResources> HostedRanks::joined_resources(const Ring& ring) {
   std::unique_ptr<RankResources> resources;
   if (!on_gpus_) {
-    resources = cpu_rank_resources({transport_}, threads_of_a_rank(bench_->threads, record.work.ring_size));
+    resources = cpu_rank_resources({transport_}, threads_of_a_rank(bench_->threads, ring.ranks()));
     resources->join(0);
     return resources;
   }
   try {
-    resources = cuda_rank_resources(transport_, *bench_->device, processes_.timeout_s(),
-                                    nccl_blocks(ring_of(record)));
+    resources = cuda_rank_resources(transport_, *bench_->device, processes_.timeout_s(), nccl_blocks(ring));
     resources->join(0);
   } catch (const TransportError&) {
     throw;
@@ -55,47 +54,48 @@ std::unique_ptr<RankResources> HostedRanks::joined_resources(const Record& recor
   return resources;
 }
 
-ProcessAnswer HostedRanks::make(const ProcessOrder& order) {
+ProcessAnswer HostedRanks::answer(const MakeRing& make) {
   const bool all_can = !on_gpus_ || all_have_benches();
   if (bench_ == nullptr) throw std::runtime_error(fault_);
   if (!all_can) return {};  // a rank that cannot join answers with its error
   const auto record = std::find_if(records_.begin(), records_.end(),
-                                   [&](const Record& each) { return each.variant_id == order.variant_id; });
+                                   [&](const Record& each) { return each.variant_id == make.variant_id; });
   if (record == records_.end())
-    throw std::logic_error("an order for a variant that the comparison does not have");
-  Member& member = ranks_[order.ring];
-  member.resources = joined_resources(*record);
-  member.rank = std::make_unique<RingRank>(*bench_, *record, *member.resources, 0);
+    throw std::logic_error("a command for a variant that the comparison does not have");
+  Member& member = ranks_[make.ring];
+  const Ring ring = ring_of(*record);
+  member.resources = joined_resources(ring);
+  member.rank = std::make_unique<RingRank>(*bench_, ring, record->kernel, *member.resources, 0);
   const std::string host = host_identity();
   return {.clock = on_gpus_ ? bench_->device->gpu_uuid() : host,
           .timer = member.resources->timer(),
           .host = host};
 }
 
-ProcessAnswer HostedRanks::answer(const ProcessOrder& order) {
-  const bool leads = transport_->rank() == 0;  // rank 0's own bench observes its device
-  switch (order.action) {
-    case ProcessAction::make_ring:
-      return make(order);
-    case ProcessAction::ask_ring:
-      return {.rank_answer = ranks_.at(order.ring).rank->answer(order.rank_order)};
-    case ProcessAction::device_bytes:
-      return {.device_bytes = ranks_.at(order.ring).resources->device_bytes()};
-    case ProcessAction::drop_ring:
-      ranks_.erase(order.ring);
-      return {};
-    case ProcessAction::observe:
-      if (!leads) bench_->device->observe();
-      return {};
-    case ProcessAction::device_state:
-      return {.device_state = leads ? nlohmann::json() : bench_->device->state()};
-    default:
-      throw std::logic_error("an order that no ring knows");
-  }
+ProcessAnswer HostedRanks::answer(const AskRing& ask) {
+  return {.rank_answer = ranks_.at(ask.ring).rank->answer(ask.command)};
 }
 
-ProcessAnswer HostedRanks::obey(const ProcessOrder& order) noexcept {
-  const bool exchanges = moves_data(order);
+ProcessAnswer HostedRanks::answer(const TellDeviceBytes& tell) {
+  return {.device_bytes = ranks_.at(tell.ring).resources->device_bytes()};
+}
+
+ProcessAnswer HostedRanks::answer(const DropRing& drop) {
+  ranks_.erase(drop.ring);
+  return {};
+}
+
+ProcessAnswer HostedRanks::answer(const ObserveDevice&) {
+  if (!leads()) bench_->device->observe();
+  return {};
+}
+
+ProcessAnswer HostedRanks::answer(const TellDeviceState&) {
+  return {.device_state = leads() ? nlohmann::json() : bench_->device->state()};
+}
+
+ProcessAnswer HostedRanks::obey(const ProcessCommand& command) noexcept {
+  const bool exchanges = moves_data(command);
   const auto fail = [&](const char* why) -> ProcessAnswer {
     const std::string reason = fmt::format("rank {} of {}: {}", transport_->rank(), transport_->size(), why);
     if (exchanges) {
@@ -105,7 +105,7 @@ ProcessAnswer HostedRanks::obey(const ProcessOrder& order) noexcept {
     return {.error = reason};
   };
   try {
-    return answer(order);
+    return std::visit([this](const auto& one) { return answer(one); }, command);
   } catch (const TransportError& error) {  // it names the ranks
     transport_->abort(error.what());
     processes_.set_broken(error.what());

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "harness/launched/processes.hpp"
@@ -23,13 +24,23 @@ class HostedRanks {
   ~HostedRanks();
   // Returns the answer, or the reason why there is none. If it failed while data moved, the processes are
   // broken.
-  ProcessAnswer obey(const ProcessOrder& order) noexcept;
+  ProcessAnswer obey(const ProcessCommand& command) noexcept;
 
  private:
-  ProcessAnswer answer(const ProcessOrder& order);
-  ProcessAnswer make(const ProcessOrder& order);
+  ProcessAnswer answer(const MakeRing& make);
+  ProcessAnswer answer(const AskRing& ask);
+  ProcessAnswer answer(const TellDeviceBytes& tell);
+  ProcessAnswer answer(const DropRing& drop);
+  ProcessAnswer answer(const ObserveDevice&);
+  ProcessAnswer answer(const TellDeviceState&);
+  // Those that concern the process.
+  template <class Other>
+  ProcessAnswer answer(const Other&) {
+    throw std::logic_error("a command that no ring knows");
+  }
+  bool leads() const { return transport_->rank() == 0; }  // rank 0's own bench observes its device
   bool all_have_benches();
-  std::unique_ptr<RankResources> joined_resources(const Record& record);
+  std::unique_ptr<RankResources> joined_resources(const Ring& ring);
 
   LaunchedProcesses& processes_;
   const bool on_gpus_;

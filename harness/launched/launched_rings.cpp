@@ -25,8 +25,7 @@ class LaunchedRanks final : public RingRanks {
                     {"library", mpi_version()}}) {
     std::set<std::string> hosts;
     try {
-      for (const ProcessAnswer& answer : rings_.ask(
-               {.action = ProcessAction::make_ring, .variant_id = record.variant_id, .ring = number_})) {
+      for (const ProcessAnswer& answer : rings_.ask(MakeRing{number_, record.variant_id})) {
         clocks_.push_back(answer.clock);
         hosts.insert(answer.host);
         timer_ = answer.timer;
@@ -40,10 +39,9 @@ class LaunchedRanks final : public RingRanks {
   }
   ~LaunchedRanks() override { drop(); }
 
-  std::vector<RankAnswer> ask(const RankOrder& order) override {
+  std::vector<RankAnswer> ask(const RankCommand& command) override {
     std::vector<RankAnswer> answers;
-    for (ProcessAnswer& answer :
-         rings_.ask({.action = ProcessAction::ask_ring, .ring = number_, .rank_order = order}))
+    for (ProcessAnswer& answer : rings_.ask(AskRing{number_, command}))
       answers.push_back(std::move(answer.rank_answer));
     return answers;
   }
@@ -54,7 +52,7 @@ class LaunchedRanks final : public RingRanks {
   double device_bytes() override {
     double most = 0;
     if (!on_gpus_) return most;
-    for (const ProcessAnswer& answer : rings_.ask({.action = ProcessAction::device_bytes, .ring = number_}))
+    for (const ProcessAnswer& answer : rings_.ask(TellDeviceBytes{number_}))
       most = std::max(most, answer.device_bytes);
     return most;
   }
@@ -63,7 +61,7 @@ class LaunchedRanks final : public RingRanks {
   void drop() noexcept {
     if (!rings_.processes().broken().empty()) return;  // the processes are about to end
     try {
-      rings_.ask({.action = ProcessAction::drop_ring, .ring = number_});
+      rings_.ask(DropRing{number_});
     } catch (const std::exception& error) {
       rings_.processes().set_broken(error.what());
     }
@@ -82,20 +80,18 @@ class LaunchedRanks final : public RingRanks {
 LaunchedRings::~LaunchedRings() {
   if (own_ == nullptr || !processes_.broken().empty()) return;
   try {
-    processes_.tell(processes_.size(), {.action = ProcessAction::comparison_done});
+    processes_.tell(processes_.size(), EndComparison{});
   } catch (const std::exception& error) {
     processes_.set_broken(error.what());
   }
 }
 
-std::unique_ptr<RingRanks> LaunchedRings::ranks(Bench& bench, const Record& record) {
-  if (record.transport == "threads") return thread_ranks(bench, record);
+std::unique_ptr<RingRanks> LaunchedRings::ranks(Bench& bench, const Record& record, const Ring& ring) {
+  if (record.transport == "threads") return thread_ranks(bench, record, ring);
   if (!processes_.broken().empty())
     throw std::runtime_error(fmt::format("the ranks cannot go on: {}", processes_.broken()));
   if (own_ == nullptr) {
-    processes_.tell(
-        processes_.size(),
-        {.action = ProcessAction::comparison, .case_id = record.case_id, .seed = task_.measure.seed});
+    processes_.tell(processes_.size(), BeginComparison{record.case_id, task_.measure.seed});
     own_ = std::make_unique<HostedRanks>(processes_, record.work, &bench, task_.records);
   }
   return std::make_unique<LaunchedRanks>(*this, bench, record, made_++);
@@ -106,7 +102,7 @@ bool LaunchedRings::has_rings_of_gpus() const {
 }
 
 void LaunchedRings::observe() {
-  if (has_rings_of_gpus()) ask({.action = ProcessAction::observe});
+  if (has_rings_of_gpus()) ask(ObserveDevice{});
 }
 
 void LaunchedRings::device_lost() {
@@ -116,16 +112,15 @@ void LaunchedRings::device_lost() {
 std::vector<nlohmann::json> LaunchedRings::device_states() {
   if (!has_rings_of_gpus()) return {};
   std::vector<nlohmann::json> states;
-  for (ProcessAnswer& answer : ask({.action = ProcessAction::device_state}))
-    states.push_back(std::move(answer.device_state));
+  for (ProcessAnswer& answer : ask(TellDeviceState{})) states.push_back(std::move(answer.device_state));
   states.erase(states.begin());  // of this rank
   return states;
 }
 
-std::vector<ProcessAnswer> LaunchedRings::ask(const ProcessOrder& order) {
+std::vector<ProcessAnswer> LaunchedRings::ask(const ProcessCommand& command) {
   const auto ranks = static_cast<int>(task_.records.front().work.ring_size);
-  processes_.tell(ranks, order);
-  ProcessAnswer own = own_->obey(order);
+  processes_.tell(ranks, command);
+  ProcessAnswer own = own_->obey(command);
   const auto raise_broken = [&] {
     processes_.call_roll(ranks);
     throw std::runtime_error(processes_.broken());
@@ -134,7 +129,7 @@ std::vector<ProcessAnswer> LaunchedRings::ask(const ProcessOrder& order) {
   std::vector<ProcessAnswer> answers = processes_.answers(ranks, std::move(own));
   for (const ProcessAnswer& answer : answers) {
     if (!answer.error) continue;
-    if (moves_data(order)) {
+    if (moves_data(command)) {
       processes_.set_broken(*answer.error);
       raise_broken();
     }

@@ -20,14 +20,14 @@ class LaunchedRings final : public RingHost {
       : processes_(processes), task_(task) {}
   ~LaunchedRings() override;
   // If the plan wants a ring in one process, its ranks are threads of this one.
-  std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record) override;
+  std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record, const Ring& ring) override;
   bool spans_processes() const override { return true; }
   void observe() override;
   std::vector<nlohmann::json> device_states() override;
   void device_lost() override;
 
-  // Gives an order to all ranks of a ring and returns their answers. Throws std::runtime_error if one fails.
-  std::vector<ProcessAnswer> ask(const ProcessOrder& order);
+  // Gives a command to all ranks of a ring and returns their answers. Throws std::runtime_error if one fails.
+  std::vector<ProcessAnswer> ask(const ProcessCommand& command);
   LaunchedProcesses& processes() { return processes_; }
 
  private:

@@ -58,7 +58,7 @@ void expect_unbroken(const LaunchedProcesses& processes, const Comparison& compa
 
 void end_followers(LaunchedProcesses& processes, int exit_status) {
   try {
-    processes.tell(processes.size(), {.action = ProcessAction::end, .exit_status = exit_status});
+    processes.tell(processes.size(), EndProcess{exit_status});
     processes.answers(processes.size(), {});
   } catch (const TransportError& error) {
     throw EnvironmentError({.what = "a rank does not end with the others",

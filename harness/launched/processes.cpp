@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kStartTimeout_s = 120;  // planning a large sweep on a busy host takes long
-constexpr double kOrderShare = 1.5;      // of the timeout; rank 0 speaks earlier than that
+constexpr double kCommandShare = 1.5;    // of the timeout; rank 0 speaks earlier than that
 constexpr double kTellShare = 0.25;      // of the timeout; rank 0 then says that it works
 
 constexpr double kRollTimeout_s = 3;
@@ -58,7 +58,7 @@ std::vector<std::string> LaunchedProcesses::gather(const std::string& mine) {
 void LaunchedProcesses::open(double timeout_s) {
   timeout_s_ = timeout_s;
   guarded([&] {
-    orders_ = program_.transport(size(), kOrderShare * timeout_s);
+    commands_ = program_.transport(size(), kCommandShare * timeout_s);
     answers_ = program_.transport(size(), timeout_s);
     roll_ = program_.transport(size(), kRollTimeout_s);
   });
@@ -95,8 +95,8 @@ Json LaunchedProcesses::receive(int from, Transport& transport) {
   return Json::from_cbor(text);
 }
 
-void LaunchedProcesses::tell(int ranks, const ProcessOrder& order) {
-  send(1, ranks, *orders_, to_json(order));
+void LaunchedProcesses::tell(int ranks, const ProcessCommand& command) {
+  send(1, ranks, *commands_, to_json(command));
   if (ranks == size()) last_told_ns_ = now_ns();
 }
 
@@ -108,13 +108,13 @@ std::vector<ProcessAnswer> LaunchedProcesses::answers(int ranks, ProcessAnswer o
 
 void LaunchedProcesses::keep_waiting() {
   if (static_cast<double>(now_ns() - last_told_ns_) * 1e-9 < kTellShare * timeout_s_) return;
-  tell(size(), {.action = ProcessAction::wait});
+  tell(size(), KeepWaiting{});
 }
 
-ProcessOrder LaunchedProcesses::hear() {
+ProcessCommand LaunchedProcesses::hear() {
   for (;;) {
-    ProcessOrder order = process_order_from_json(receive(0, *orders_));
-    if (order.action != ProcessAction::wait) return order;
+    ProcessCommand command = process_command_from_json(receive(0, *commands_));
+    if (!std::holds_alternative<KeepWaiting>(command)) return command;
   }
 }
 
@@ -133,7 +133,7 @@ void LaunchedProcesses::set_broken(const std::string& why) {
 void LaunchedProcesses::call_roll(int ranks) noexcept {
   if (roll_ == nullptr) return;
   try {
-    if (leads()) send(ranks, size(), *orders_, to_json(ProcessOrder{.action = ProcessAction::roll_call}));
+    if (leads()) send(ranks, size(), *commands_, to_json(ProcessCommand(CallRoll{})));
     roll_->gather("");
   } catch (const std::exception& error) {
     broken_ += fmt::format("; roll call: {}", error.what());

@@ -1,4 +1,4 @@
-// The processes that an MPI launcher started for one run. Rank 0 leads: it gives orders to the others.
+// The processes that an MPI launcher started for one run. Rank 0 leads: it gives commands to the others.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/launched/launch.hpp"
-#include "harness/launched/orders.hpp"
+#include "harness/launched/process_command.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 
 namespace hilbench {
@@ -27,18 +27,18 @@ class LaunchedProcesses {
 
   // Returns the texts of all processes, by rank. Called before open().
   std::vector<std::string> gather(const std::string& mine);
-  // After this the leader gives orders. A process that is silent for `timeout_s` counts as hung.
+  // After this the leader gives commands. A process that is silent for `timeout_s` counts as hung.
   void open(double timeout_s);
   double timeout_s() const { return timeout_s_; }
 
-  // For the leader. tell() gives an order to ranks 1 to `ranks` - 1. answers() returns their answers by rank,
-  // after `own`.
-  void tell(int ranks, const ProcessOrder& order);
+  // For the leader. tell() gives a command to ranks 1 to `ranks` - 1. answers() returns their answers by
+  // rank, after `own`.
+  void tell(int ranks, const ProcessCommand& command);
   std::vector<ProcessAnswer> answers(int ranks, ProcessAnswer own);
   // Tells the waiting processes that the leader is working, if it has been silent for a while.
   void keep_waiting();
   // For the others. If rank 0 is silent for too long, it counts as hung too.
-  ProcessOrder hear();
+  ProcessCommand hear();
   void answer(const ProcessAnswer& answer);
 
   // A transport of ranks 0 to `size` - 1; null on the other ranks. All processes must call this, in the same
@@ -63,7 +63,7 @@ class LaunchedProcesses {
 
   MpiProgram program_;
   double timeout_s_ = 0;
-  std::unique_ptr<Transport> orders_, answers_, roll_;
+  std::unique_ptr<Transport> commands_, answers_, roll_;
   std::int64_t last_told_ns_ = 0;
   std::string broken_;
 };

@@ -10,14 +10,15 @@
 namespace hilbench {
 
 class Bench;
+class Ring;
 class RingRanks;
 
 // Ranks are threads of this process, or the processes that an MPI launcher started.
 class RingHost {
  public:
   virtual ~RingHost() = default;
-  // Makes a ring for `record`. Throws like RingRanks::ask() if a rank cannot be prepared.
-  virtual std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record) = 0;
+  // Makes `ring`, the ring of `record`. Throws like RingRanks::ask() if a rank cannot be prepared.
+  virtual std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record, const Ring& ring) = 0;
   // True if each rank is a process with a device and caches of its own.
   virtual bool spans_processes() const = 0;
   // The same as Device::observe() and Device::state(), for the GPUs of the other processes. They do nothing

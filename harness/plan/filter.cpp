@@ -19,9 +19,10 @@ void keep_matches(Comparison& comparison, const VariantFilter& filter) {
   const std::optional<std::size_t> reference = std::exchange(comparison.reference, std::nullopt);
   std::set<std::string> kept;
   for (const PlannedVariant& variant : variants)
-    if (filter.finds(comparison.case_id, variant.id)) kept.insert({variant.id, variant.measured_as});
+    if (filter.finds(comparison.case_id, variant.variant_id))
+      kept.insert({variant.variant_id, variant.measured_as});
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    if (!kept.contains(variants[i].id) && reference != i && !variants[i].twin) continue;
+    if (!kept.contains(variants[i].variant_id) && reference != i && !variants[i].twin) continue;
     if (reference == i) comparison.reference = comparison.variants.size();
     comparison.variants.push_back(variants[i]);
   }

@@ -63,9 +63,9 @@ double copy_bytes(const Case& work, const Variant& variant) {
 
 // Bytes of all ranks of a ring on one host: shards, buffers, a copy while inputs are put into an order, and
 // indices. A piece's index holds the keys of one shard, so the indices of a rank together hold all keys.
-double ring_bytes(const Case& work, const Variant& variant, const Implementation& implementation,
-                  int threads) {
-  const Ring ring(work, variant);
+double ring_bytes(const Ring& ring, const Implementation& implementation, int threads) {
+  const Case& work = ring.work();
+  const Variant& variant = ring.variant();
   Case one = work;
   one.ring_size = 1;
   double bytes = variant.order == "linear"
@@ -94,10 +94,9 @@ double ring_bytes(const Case& work, const Variant& variant, const Implementation
 // part of the indices that the kernels read (counted with a table of keys, whatever the order). On the
 // host: the indices. A launch that walks the keys of all ranks has a stretch for each of its tiles and each
 // rank: for as many tiles as all ranks have together.
-MemoryNeed gpu_ring_need(const Case& work, const Variant& variant, const Implementation& implementation,
-                         int gpus) {
-  const Ring ring(work, variant);
-  Case one = work;
+MemoryNeed gpu_ring_need(const Ring& ring, const Implementation& implementation, int gpus) {
+  const Variant& variant = ring.variant();
+  Case one = ring.work();
   one.ring_size = 1;
   Variant by_table = variant;  // needs as much as a shuffled order
   by_table.order = "random";
@@ -144,14 +143,17 @@ MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
   return MemoryNeed{operands, 0} + host_need(work, harness + rounding_bytes(work, kOperands));
 }
 
+MemoryNeed ring_need(const Ring& ring, const Implementation& implementation, int threads, int gpus) {
+  const Case& work = ring.work();
+  if (work.device == DeviceKind::cuda) return gpu_ring_need(ring, implementation, gpus);
+  return {ring_bytes(ring, implementation, threads) +
+              rounding_bytes(work, 2 * kOperands * work.ring_size + threads),
+          0};
+}
+
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
-                    int threads, int gpus, const std::optional<TileCounts>& tiles) {
+                    int threads, const std::optional<TileCounts>& tiles) {
   const bool gpu = work.device == DeviceKind::cuda;
-  if (work.ring_size > 1 && !implementation.external)
-    return gpu ? gpu_ring_need(work, variant, implementation, gpus)
-               : MemoryNeed{ring_bytes(work, variant, implementation, threads) +
-                                rounding_bytes(work, 2 * kOperands * work.ring_size + threads),
-                            0};
   MemoryNeed need{(implementation.raster_storage ? 0 : copy_bytes(work, variant)) +
                       implementation.workspace_bytes(work, threads) +
                       rounding_bytes(work, kOperands + threads),
@@ -170,6 +172,13 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
   if (!implementation.external) return need;
   // An external program gets its inputs and leaves its output in files in memory.
   return need + input_files_need(work) + host_need(work, 4 * tensor_elements(work, work.heads));
+}
+
+MemoryNeed unplanned_need(const Case& work, const Variant& variant, const Implementation& implementation,
+                          int threads, int gpus) {
+  return work.ring_size > 1 && !implementation.external
+             ? ring_need(Ring(work, variant), implementation, threads, gpus)
+             : own_need(work, variant, implementation, threads);
 }
 
 MemoryNeed input_files_need(const Case& work) {
@@ -209,7 +218,8 @@ std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& va
   const auto fits = [&](std::int64_t steps) {
     work.sequence_length = steps * step;
     return !why_not_fit(
-        shared_need(work, inputs) + own_need(work, variant, implementation, threads, site.gpus), usable);
+        shared_need(work, inputs) + unplanned_need(work, variant, implementation, threads, site.gpus),
+        usable);
   };
   // The largest number of steps that fits; 0 if none does. `high` steps do not fit.
   const auto most = [&](std::int64_t high) {

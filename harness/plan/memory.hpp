@@ -8,6 +8,7 @@
 #include "harness/plan/site.hpp"
 #include "harness/sweep/settings.hpp"
 #include "kernels/implementation.hpp"
+#include "kernels/ring/ring.hpp"
 #include "kernels/windows/window_tiles.hpp"
 
 namespace hilbench {
@@ -31,11 +32,16 @@ inline MemoryNeed operator-(MemoryNeed a, MemoryNeed b) {
 MemoryNeed shared_need(const Case& work, const Inputs& inputs);
 // Bytes of K and V on the case's device.
 double copies_of_keys(const Case& work);
-// What one variant needs besides: permuted copies, index and workspace. For a ring: everything that its
-// ranks hold on this host or, with several `gpus`, on the GPU that holds most. `variant` must be able to
-// compute the case. `tiles`: of windows; without them the lists of keys and their masks are left out.
+// What one variant needs besides, which is no ring of ours: permuted copies, index and workspace. It must be
+// able to compute the case. `tiles`: of windows; without them the lists of keys and their masks are left out.
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
-                    int threads, int gpus = 1, const std::optional<TileCounts>& tiles = {});
+                    int threads, const std::optional<TileCounts>& tiles = {});
+// The same for a ring: everything that its ranks hold on this host or, with several `gpus`, on the GPU that
+// holds most.
+MemoryNeed ring_need(const Ring& ring, const Implementation& implementation, int threads, int gpus);
+// Either of them, for a case that no plan holds.
+MemoryNeed unplanned_need(const Case& work, const Variant& variant, const Implementation& implementation,
+                          int threads, int gpus);
 
 // The part of own_need() of an external program that the programs of a comparison share: the files from which
 // they read Q, K and V.

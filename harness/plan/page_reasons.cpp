@@ -6,8 +6,8 @@
 
 namespace hilbench {
 
-std::optional<std::string> why_not_pages_here(const Case& work, const PlannedVariant& planned,
-                                              const Site& site) {
+std::optional<std::string> why_not_pages_here(const PlannedVariant& planned, const Site& site) {
+  const Case& work = planned.work;
   if (work.pages == PageSize::standard) return std::nullopt;
   const auto because = [&](const char* why) {
     return fmt::format("pages {}: {}", to_string(work.pages), why);

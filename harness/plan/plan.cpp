@@ -14,7 +14,7 @@
 #include "harness/plan/window_plan.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
-#include "kernels/ring/ring.hpp"
+#include "kernels/ring/shard_keys.hpp"
 #include "reports/records/record.hpp"
 
 namespace hilbench {
@@ -63,89 +63,133 @@ Variant with_own_algorithm(Variant variant, DeviceKind device) {
   return variant;
 }
 
-std::optional<std::string> why_not(const Sweep& sweep, const Comparison& comparison,
-                                   const PlannedVariant& planned, const Site& site) {
-  const Case& work = comparison.work;
+std::optional<std::string> why_not(const Sweep& sweep, const PlannedVariant& planned, const PlannedRing& ring,
+                                   const Site& site) {
+  const Case& work = planned.work;
   const Gpu* gpu = site.gpu ? &*site.gpu : nullptr;
   if (std::optional<std::string> reason = why_not_pattern(work, planned.variant)) return reason;
   if (work.device == DeviceKind::cuda && gpu == nullptr) return site.gpu_absence;
   if (planned.implementation == nullptr)
     return fmt::format("this build has no `{}` for device {}", planned.variant.kernel,
                        to_string(work.device));
-  if (planned.implementation->external && sweep.external_use == ExternalUse::refused)
+  // An external program has rings of its own, or says that it has none.
+  const bool external = planned.implementation->external;
+  if (external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
-  if (std::optional<std::string> reason = why_not_pages_here(work, planned, site)) return reason;
+  if (std::optional<std::string> reason = why_not_pages_here(planned, site)) return reason;
   if (work.ring_size == 1 && planned.variant.baseline && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
                        planned.variant.kernel);
   if (work.ring_size > 1 && sweep.measure.steady)
     return "steady: the ranks of a ring wait for each other between executions, which are not back to back";
-  // An external program has rings of its own, or says that it has none.
-  const bool external = planned.implementation->external;
   if (work.ring_size > 1 && !external)
-    if (std::optional<std::string> reason = why_not_ring_here(sweep.measure, work, planned.variant, site))
+    if (std::optional<std::string> reason =
+            why_not_ring_here(sweep.measure, work, planned.variant, ring, site))
       return reason;
   if (work.sequence_length > kMostPositions)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
-  if (work.ring_size > 1 && planned.implementation->prepare_walk == nullptr && !external &&
-      Ring(work, planned.variant).persistent())
+  if (!external && planned.implementation->prepare_walk == nullptr && ring.ring && ring.ring->persistent())
     return fmt::format("ring_launch persistent: {} computes in steps; dilated_wgmma has one launch a rank",
                        planned.implementation->name);
   return why_not(*planned.implementation, external ? work : on_one_rank(work), planned.variant, gpu);
 }
 
-// Fills in what a ring sends, with which algorithm and over which transport.
-void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) {
-  planned.comm_bytes = 0;
-  if (work.ring_size == 1) return;
-  planned.comm_bytes.reset();
-  if (has_windows(work)) return;
-  const Variant variant = on_site(work, planned.variant, site);
-  if (!has_ring_here(variant) || why_not_ring(work, variant)) return;
-  const Ring ring(work, variant);
-  const LevelBytes bytes = ring.level_bytes();
-  planned.comm_bytes = bytes.total();
-  if (ring.groups() > 0) planned.comm_bytes_inside = bytes.inside, planned.comm_bytes_between = bytes.between;
-  planned.ring_groups = ring.groups();
-  planned.ring_algorithm = to_string(ring.algorithm());
-  planned.transport = to_string(variant.transport);
-  planned.sharding = ring.variant().sharding;
-  if (ring.splits_heads()) planned.head_moves = ring.variant().head_moves;
+PlannedVariant named(const Comparison& comparison, const Variant& variant) {
+  PlannedVariant planned;
+  planned.work = comparison.work;
+  planned.variant = variant;
+  planned.case_id = comparison.case_id;
+  planned.variant_id = variant_id(variant);
+  planned.kernel = variant.kernel;
+  planned.kind = variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
+  planned.threads = comparison.threads;
+  return planned;
 }
 
+void resolve_ring(const Ring& ring, Resolved& resolved) {
+  const LevelBytes bytes = ring.level_bytes();
+  resolved.comm_bytes = bytes.total();
+  if (ring.groups() > 0)
+    resolved.comm_bytes_inside = bytes.inside, resolved.comm_bytes_between = bytes.between;
+  resolved.ring_groups = ring.groups();
+  resolved.ring_algorithm = to_string(ring.algorithm());
+  resolved.transport = to_string(ring.variant().transport);
+  resolved.sharding = ring.variant().sharding;
+  if (ring.splits_heads()) resolved.head_moves = ring.variant().head_moves;
+}
+
+std::int64_t chunk_of_order(const Ring* ring, const Resolved& resolved) {
+  if (ring != nullptr) return shard_order(*ring, 0).chunk;
+  if (resolved.variant.baseline || !why_not_order(resolved.work, resolved.variant).empty()) return 0;
+  return order_request(resolved.work, resolved.variant).chunk;
+}
+
+// That each branch takes, if the variant leaves it to the kernel.
+std::vector<std::string> chosen_traversals(const Comparison& comparison, const Ring* ring,
+                                           const PlannedVariant& planned) {
+  const Case& work = planned.work;
+  if (planned.kind != ImplementationKind::kernel || !chosen_by_program(planned.variant) ||
+      (ring == nullptr && work.ring_size > 1))
+    return {};
+  const CausalTraversal causal = planned.implementation->causal_traversal;
+  const std::int64_t at_once = comparison.gpu.empty() ? comparison.threads : comparison.multiprocessors;
+  std::vector<std::string> chosen;
+  for (const Branch& branch : work.pattern)
+    chosen.push_back(to_string(ring != nullptr ? ring_traversal(*ring, branch, causal)
+                                               : traversal_of(work, branch, planned.variant,
+                                                              {.causal = causal, .at_once = at_once})));
+  return chosen;
+}
+
+// What an execution computes and holds: `counted`, of the case, and `ring`, if it is one of ours.
+void count_costs(const Sweep& sweep, const PatternCounts& counted, const Ring* ring, const Site& site,
+                 const CountNotice& counting, PlannedVariant& planned) {
+  const Case& work = planned.work;
+  const Implementation& implementation = *planned.implementation;
+  const auto threads = static_cast<int>(planned.threads);
+  if (implementation.own_flops == nullptr)
+    planned.flops = flops(work, counted);
+  else if (!planned.skip)
+    planned.flops = implementation.own_flops(work, threads);
+  if (implementation.has_output) planned.min_bytes = min_bytes(work, counted);
+  if (planned.skip) return;
+  const MemoryNeed shared = shared_need(work, sweep.inputs);
+  const auto need = [&](const std::optional<TileCounts>& tiles) {
+    return ring != nullptr ? ring_need(*ring, implementation, threads, site.gpus)
+                           : own_need(work, planned.variant, implementation, threads, tiles);
+  };
+  planned.own = need(fewest_tile_keys(work, counted, implementation));
+  // Counting takes long if lists are long: what does not fit is skipped without it.
+  if (!why_not_fit(shared + planned.own, usable_memory(work, site))) {
+    if (counting && has_windows(work)) counting(fmt::format("{}/{}", planned.case_id, planned.variant_id));
+    if (const auto tiles = counted_tiles(work, planned.variant, implementation)) {
+      planned.pairs = pairs_of(work, counted, *tiles);
+      planned.own = need(tiles);
+    }
+  }
+  planned.memory_bytes = shared.device + planned.own.device;
+}
+
+// The one place where a variant meets the case and the site. `counted`: none if the case is not worth
+// counting.
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const Variant& asked,
                             const std::optional<PatternCounts>& counted, const Site& site,
                             const CountNotice& counting) {
   const Case& work = comparison.work;
-  const Variant variant = with_own_algorithm(asked, work.device);
-  const Gpu* gpu = site.gpu ? &*site.gpu : nullptr;
-  PlannedVariant planned{.variant = variant,
-                         .id = variant_id(variant),
-                         .implementation = implementation_of(sweep, variant, work, gpu)};
-  planned.skip = why_not(sweep, comparison, planned, site);
-  if (planned.implementation == nullptr || !counted) return planned;
-  const Implementation& implementation = *planned.implementation;
-  const auto threads = static_cast<int>(comparison.threads);
-  if (implementation.own_flops == nullptr)
-    planned.flops = flops(work, *counted);
-  else if (!planned.skip)
-    planned.flops = implementation.own_flops(work, threads);
-  if (implementation.has_output) planned.min_bytes = min_bytes(work, *counted);
-  const auto need = [&](const std::optional<TileCounts>& tiles) {
-    return own_need(work, on_site(work, variant, site), implementation, threads, site.gpus, tiles);
-  };
-  if (!planned.skip) planned.own = need(fewest_tile_keys(work, *counted, implementation));
-  // Counting takes long if lists are long: what does not fit is skipped without it.
-  if (!planned.skip &&
-      !why_not_fit(shared_need(work, sweep.inputs) + planned.own, usable_memory(work, site))) {
-    if (counting && has_windows(work)) counting(fmt::format("{}/{}", comparison.case_id, planned.id));
-    if (const auto tiles = counted_tiles(work, variant, implementation)) {
-      planned.pairs = pairs_of(work, *counted, *tiles);
-      planned.own = need(tiles);
-    }
+  PlannedVariant planned = named(comparison, with_own_algorithm(asked, work.device));
+  planned.implementation = implementation_of(sweep, planned.variant, work, site.gpu ? &*site.gpu : nullptr);
+  const PlannedRing planned_ring = plan_ring(work, planned.variant, site);
+  planned.skip = why_not(sweep, planned, planned_ring, site);
+  const bool known = planned.implementation != nullptr && counted;
+  const Ring* ring = known && planned_ring.ring ? &*planned_ring.ring : nullptr;
+  planned.order_chunk = chunk_of_order(ring, planned);
+  if (planned.implementation != nullptr && !planned.implementation->external) {
+    planned.kernel = planned.implementation->name;
+    planned.traversals = chosen_traversals(comparison, ring, planned);
   }
-  if (!planned.skip) planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
-  describe_ring(work, site, planned);
+  if (known && work.ring_size == 1) planned.comm_bytes = 0;
+  if (ring != nullptr) resolve_ring(*ring, planned);
+  if (known) count_costs(sweep, *counted, ring, site, counting, planned);
   return planned;
 }
 
@@ -160,7 +204,7 @@ void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, 
     const std::string id = variant_id(other);
     if (measured.empty() || id == sweep.reference) measured = id;
   }
-  if (measured == planned.id) return;
+  if (measured == planned.variant_id) return;
   planned.skip = fmt::format("ring_size 1: the same as {}", measured);
   planned.measured_as = measured;
 }
@@ -172,7 +216,7 @@ std::optional<PlannedVariant> twin_of_reference(const Comparison& comparison) {
   PlannedVariant twin = comparison.variants[*comparison.reference];
   if (twin.skip || !twin.implementation->has_output || twin.implementation->external) return std::nullopt;
   twin.twin = true;
-  twin.id += kTwinSuffix;
+  twin.variant_id += kTwinSuffix;
   if (comparison.work.ring_size == 1) twin.own.device += copies_of_keys(comparison.work);
   return twin;
 }
@@ -253,7 +297,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
     if (!is_asked_on(sweep, variant, work.device)) continue;
     PlannedVariant planned = plan_variant(sweep, comparison, variant, counted, site, counting);
     skip_if_measured_already(sweep, comparison, planned);
-    if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
+    if (planned.variant_id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
     if (planned.flops) planned.seconds = *planned.flops * computed_of_needed(planned) / rate;
     comparison.variants.push_back(std::move(planned));

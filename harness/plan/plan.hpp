@@ -14,27 +14,12 @@
 
 namespace hilbench {
 
-struct PlannedVariant {
-  Variant variant;
-  std::string id;
+struct PlannedVariant : Resolved {
   const Implementation* implementation = nullptr;  // null only if `skip` says why
   std::optional<std::string> skip;                 // why it is not measured
-  bool twin = false;                               // a second instance of the reference, see docs/method.md
-  std::string measured_as;  // on one rank: the id of an equal variant, which is measured in its place
-  std::optional<double> flops;
-  std::optional<double> min_bytes;
-  MemoryNeed own;  // what this variant needs besides what all variants share
-  std::optional<double>
-      memory_bytes;  // on the device: operands, permuted copies, index, workspace; all ranks together
-  std::optional<Pairs> pairs;                                   // of windows
-  std::optional<double> comm_bytes;                             // sent by all ranks in one execution
-  std::optional<double> comm_bytes_inside, comm_bytes_between;  // groups of ranks, if there are any
-  std::string ring_algorithm;                   // resolved; empty on one rank, or if no ring is possible
-  std::int64_t ring_groups = 0;                 // resolved; 0 as above, or if no groups are known
-  std::string transport;                        // as ring_algorithm
-  Sharding sharding = Sharding::automatic;      // the same; automatic then
-  HeadMoves head_moves = HeadMoves::automatic;  // the same, and if no heads move
-  std::optional<double> seconds;                // estimate for one execution, from nominal rates
+  std::string measured_as;        // on one rank: the id of an equal variant, which is measured in its place
+  MemoryNeed own;                 // what this variant needs besides what all variants share
+  std::optional<double> seconds;  // estimate for one execution, from nominal rates
 };
 
 struct Comparison {

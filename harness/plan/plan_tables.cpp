@@ -55,7 +55,7 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
   std::size_t measured = 0, skipped = 0, width = 32;
   for (const Comparison& comparison : plan.comparisons)
     for (const PlannedVariant& planned : comparison.variants)
-      if (!planned.twin) width = std::max(width, planned.id.size());
+      if (!planned.twin) width = std::max(width, planned.variant_id.size());
   double seconds = 0;
   fmt::format_to(out, "{:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", width + 2,
                  "GFLOP", "min MiB", "MiB", "sent MiB", "between", "est. s", "skip");
@@ -66,7 +66,7 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
       if (planned.twin) continue;
       const std::string skip = planned.skip.value_or("");
       const bool repeated = std::exchange(last_skip, skip) == skip && !skip.empty();
-      fmt::format_to(out, "  {:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id, width,
+      fmt::format_to(out, "  {:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.variant_id, width,
                      number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
                      number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
                      number(planned.comm_bytes_between, 0x1p20), number(planned.seconds, 1),
@@ -116,9 +116,9 @@ std::string longest_table(const Sweep& sweep, const Site& site) {
       std::optional<double> bytes;
       if (work.sequence_length > 0)
         bytes = (shared_need(work, sweep.inputs) +
-                 own_need(work, planned.variant, *planned.implementation, threads, site.gpus))
+                 unplanned_need(work, planned.variant, *planned.implementation, threads, site.gpus))
                     .device;
-      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.id,
+      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.variant_id,
                      work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));
     }
   }

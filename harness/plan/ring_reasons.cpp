@@ -54,13 +54,12 @@ std::optional<std::pair<int, int>> unlinked_in_ring(const Case& work, const Site
   return std::nullopt;
 }
 
-// A launch that needs keys of other ranks waits for words that their GPUs write. why_not_ring() must have no
-// objection.
-std::optional<std::string> why_not_launch(const Case& work, const Variant& variant, const Site& site) {
-  const TransportKind transport = transport_of(work, variant, site);
-  if (variant.ring_launch != RingLaunch::persistent || transport != TransportKind::peer) return std::nullopt;
-  const auto unlinked = unlinked_in_ring(work, site);
-  if (!unlinked || !Ring(work, variant).persistent()) return std::nullopt;
+// A launch that needs keys of other ranks waits for words that their GPUs write.
+std::optional<std::string> why_not_launch(const Ring& ring, const Site& site) {
+  const TransportKind transport = ring.variant().transport;
+  if (!ring.persistent() || transport != TransportKind::peer) return std::nullopt;
+  const auto unlinked = unlinked_in_ring(ring.work(), site);
+  if (!unlinked) return std::nullopt;
   return fmt::format("transport {}: ring_launch persistent: GPUs {} and {} cannot access each other's memory",
                      to_string(transport), unlinked->first, unlinked->second);
 }
@@ -160,19 +159,26 @@ TransportKind transport_of(const Case& work, const Variant& variant, const Site&
                                                                                  : transport;
 }
 
+PlannedRing plan_ring(const Case& work, const Variant& variant, const Site& site) {
+  PlannedRing planned;
+  if (work.ring_size == 1 || has_windows(work) || !has_ring_here(variant)) return planned;
+  const Variant here = on_site(work, variant, site);
+  planned.why_not = why_not_ring(work, here);
+  if (!planned.why_not) planned.ring.emplace(work, here);
+  return planned;
+}
+
 std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
-                                             const Site& site) {
+                                             const PlannedRing& planned, const Site& site) {
   if (!has_ring_here(variant))
     return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
   if (std::optional<std::string> reason = why_not_transport(measure, work, variant, site)) return reason;
   if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (variant.index == IndexUse::computed)
     return "a ring keeps the indices of its pieces: index must be cached";
-  const Variant here = on_site(work, variant, site);
-  if (here.ring_groups == 0)
+  if (on_site(work, variant, site).ring_groups == 0)
     if (std::optional<std::string> reason = why_not_hosts(work, variant, site)) return reason;
-  if (std::optional<std::string> reason = why_not_ring(work, here)) return reason;
-  return why_not_launch(work, here, site);
+  return planned.ring ? why_not_launch(*planned.ring, site) : planned.why_not;
 }
 
 }  // namespace hilbench

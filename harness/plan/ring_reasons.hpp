@@ -8,6 +8,7 @@
 #include "harness/sweep/settings.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
+#include "kernels/ring/ring.hpp"
 
 namespace hilbench {
 
@@ -22,8 +23,16 @@ TransportKind transport_of(const Case& work, const Variant& variant, const Site&
 // and its ranks are processes on several hosts, the ranks of each host are a group.
 Variant on_site(const Case& work, Variant variant, const Site& site);
 
-// Why the harness cannot run the ring of `variant` here; nothing if it can. `work` must have several ranks.
+// The ring of a case with several ranks, or why there is none, whether this site could run it or not. Neither
+// if another program has rings of its own, or the pattern is one of windows.
+struct PlannedRing {
+  std::optional<Ring> ring;
+  std::optional<std::string> why_not;
+};
+PlannedRing plan_ring(const Case& work, const Variant& variant, const Site& site);
+
+// Why the harness cannot run this ring of `variant` here; nothing if it can. `work` must have several ranks.
 std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
-                                             const Site& site);
+                                             const PlannedRing& planned, const Site& site);
 
 }  // namespace hilbench

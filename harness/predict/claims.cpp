@@ -136,7 +136,8 @@ void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
       Variant linear = question.variant;
       linear.order = "linear";
       const auto bytes = [&](const Variant& variant) {
-        return own_need(question.work, variant, *kernel, static_cast<int>(question.machine.threads)).device;
+        const auto threads = static_cast<int>(question.machine.threads);
+        return unplanned_need(question.work, variant, *kernel, threads, 1).device;
       };
       ratios.push_back(bytes(linear) / bytes(question.variant));
     });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 namespace hilbench {
 namespace {
@@ -16,12 +15,8 @@ RawCounts finite(RawCounts counts) {
 
 }  // namespace
 
-RankAnswer RankCounters::answer(const RankOrder& order, Transport& transport,
-                                const std::function<void()>& restore, const std::function<void()>& body) {
-  if (order.action == RankAction::count_pass) return pass(order.pass, transport, restore, body);
-  if (order.action == RankAction::close_counters) return close();
-  if (order.action != RankAction::open_counters) throw std::logic_error("an order that counts nothing");
-  if (open_) backend_ = open_(order.counter_set);
+RankAnswer RankCounters::open(const std::string& set) {
+  if (open_) backend_ = open_(set);
   return {.counts = backend_ != nullptr, .passes = backend_ != nullptr ? backend_->passes() : 0};
 }
 
@@ -53,12 +48,12 @@ RankAnswer RankCounters::close() {
   return answer;
 }
 
-std::map<std::string, Counter> count_ring(const CounterSet& set,
-                                          const std::function<std::vector<RankAnswer>(const RankOrder&)>& ask,
-                                          const std::function<void()>& restore) {
+std::map<std::string, Counter> count_ring(
+    const CounterSet& set, bool cold, const std::function<std::vector<RankAnswer>(const RankCommand&)>& ask,
+    const std::function<void()>& restore) {
   int passes = 0;
   bool able = true;
-  const std::vector<RankAnswer> opened = ask({.action = RankAction::open_counters, .counter_set = set.name});
+  const std::vector<RankAnswer> opened = ask(OpenCounters{set.name});
   for (const RankAnswer& rank : opened) {
     passes = std::max(passes, rank.passes);
     able = able && (!rank.counts || rank.passes > 0);
@@ -67,13 +62,13 @@ std::map<std::string, Counter> count_ring(const CounterSet& set,
   for (int pass = 0; able && pass < passes; ++pass) {
     restore();
     sent.value = 0;
-    for (const RankAnswer& rank : ask({.action = RankAction::count_pass, .pass = pass})) {
+    for (const RankAnswer& rank : ask(CountPass{pass, cold})) {
       *sent.value += static_cast<double>(rank.sent_bytes);
       able = able && !rank.failed;
     }
   }
   std::vector<RawCounts> counts;
-  const std::vector<RankAnswer> closed = ask({.action = RankAction::close_counters});
+  const std::vector<RankAnswer> closed = ask(CloseCounters{});
   for (std::size_t rank = 0; rank < closed.size(); ++rank)
     if (opened[rank].counts) counts.push_back(closed[rank].counted);
   RawCounts all = over_ranks(set, counts);

@@ -28,9 +28,10 @@ Ring ring_of(const Record& record) {
   return Ring(record.work, variant_that_ran(record));
 }
 
-RingRank::RingRank(Bench& bench, const Record& record, RankResources& resources, int index)
+RingRank::RingRank(Bench& bench, const Ring& ring, const std::string& kernel, RankResources& resources,
+                   int index)
     : bench_(bench),
-      ring_(ring_of(record)),
+      ring_(ring),
       resources_(resources),
       index_(index),
       threads_(threads_of_a_rank(bench.threads, ring_.ranks())),
@@ -47,58 +48,36 @@ RingRank::RingRank(Bench& bench, const Record& record, RankResources& resources,
   o_ = device().allocate(static_cast<std::size_t>(rows * row_bytes(work, 1)));
   lse_ = device().allocate(static_cast<std::size_t>(rows) * sizeof(float));
   execution_ =
-      std::make_unique<RingExecution>(ring_, *find_implementation(record.kernel, work.device),
+      std::make_unique<RingExecution>(ring_, *find_implementation(kernel, work.device),
                                       resources_.ring_device(index_), resources_.transport(index_), threads_);
 }
 
-RankAnswer RingRank::answer(const RankOrder& order) {
-  switch (order.action) {
-    case RankAction::describe:
-      return describe();
-    case RankAction::run:
-      return run(order.part, order.executions, order.cold);
-    case RankAction::time_link:
-      return time_link(order.between, order.executions);
-    case RankAction::open_counters:
-    case RankAction::count_pass:
-    case RankAction::close_counters:
-      return count(order);
-    case RankAction::fill:
-      return fill(order.value);
-    case RankAction::verify:
-      return verify();
-    case RankAction::load:
-      return load(order.inputs);
-    case RankAction::probe:
-      return probe();
-    case RankAction::read:
-      return read(order.tensor, order.first, order.count);
-  }
-  throw std::logic_error("an order that no rank knows");
+RankAnswer RingRank::answer(const RankCommand& command) {
+  return std::visit([this](const auto& one) { return obey(one); }, command);
 }
 
-RankAnswer RingRank::fill(std::byte value) {
+RankAnswer RingRank::obey(const FillOutput& fill) {
   const auto lock = resources_.exclusive(index_);
-  device().fill(o_, value);
-  device().fill(lse_, value);
+  device().fill(o_, fill.value);
+  device().fill(lse_, fill.value);
   return {};
 }
 
-RankAnswer RingRank::describe() const {
+RankAnswer RingRank::obey(const DescribeRank&) {
   double bytes = execution_->buffer_bytes();
   for (const Buffer* buffer : {&inputs_.q, &inputs_.k, &inputs_.v, &o_, &lse_})
     bytes += static_cast<double>(buffer->bytes);
   return {.bytes = bytes, .permute_ns = permute_ns_};
 }
 
-RankAnswer RingRank::run(RingPart part, std::int64_t executions, bool cold) {
+RankAnswer RingRank::obey(const RunRing& run) {
   RankAnswer answer;
   LevelBytes before;
-  for (std::int64_t i = 0; i < executions; ++i) {
-    if (cold) evict_caches();
+  for (std::int64_t i = 0; i < run.executions; ++i) {
+    if (run.cold) evict_caches();
     resources_.start(index_);
     before = sent();
-    execution_->run(operands(), part);
+    execution_->run(operands(), run.part);
     resources_.stop(index_);
     execution_->expect_complete();
     answer.spans.push_back(resources_.span(index_));
@@ -110,10 +89,11 @@ RankAnswer RingRank::run(RingPart part, std::int64_t executions, bool cold) {
 }
 
 // Every rank sends at once, as in a run.
-RankAnswer RingRank::time_link(bool between, std::int64_t executions) {
+RankAnswer RingRank::obey(const TimeLink& link) {
   const std::int64_t size = ring_.ranks() / ring_.groups(), first = rank() / size * size;
   const auto neighbour = [&](std::int64_t apart) {
-    const std::int64_t to = between ? rank() + apart * size : first + (rank() - first + apart + size) % size;
+    const std::int64_t to =
+        link.between ? rank() + apart * size : first + (rank() - first + apart + size) % size;
     return static_cast<int>((to + ring_.ranks()) % ring_.ranks());
   };
   RingDevice& memory = resources_.ring_device(index_);
@@ -122,7 +102,7 @@ RankAnswer RingRank::time_link(bool between, std::int64_t executions) {
   const std::array sends = {Transport::Message{neighbour(1), from.get(), bytes}};
   const std::array receives = {Transport::Message{neighbour(-1), to.get(), bytes}};
   RankAnswer answer;
-  for (std::int64_t i = 0; i < executions; ++i) {
+  for (std::int64_t i = 0; i < link.executions; ++i) {
     resources_.start(index_);
     resources_.transport(index_).post(sends, receives);
     resources_.transport(index_).wait();
@@ -141,17 +121,25 @@ LevelBytes RingRank::sent() const {
   return bytes;
 }
 
+RankAnswer RingRank::obey(const OpenCounters& open) {
+  return counters_.open(open.set);
+}
+
 // Does not call resources_.start() and stop(): only the work of the ring itself must be counted.
-RankAnswer RingRank::count(const RankOrder& order) {
+RankAnswer RingRank::obey(const CountPass& count) {
   const auto restore = [&] {
-    if (order.cold) evict_caches();
+    if (count.cold) evict_caches();
   };
   const auto body = [&] {
     execution_->run(operands(), RingPart::all);
     device().synchronize();
     execution_->expect_complete();
   };
-  return counters_.answer(order, resources_.transport(index_), restore, body);
+  return counters_.pass(count.pass, resources_.transport(index_), restore, body);
+}
+
+RankAnswer RingRank::obey(const CloseCounters&) {
+  return counters_.close();
 }
 
 void RingRank::evict_caches() {
@@ -159,33 +147,33 @@ void RingRank::evict_caches() {
   device().evict_caches();
 }
 
-RankAnswer RingRank::verify() {
+RankAnswer RingRank::obey(const VerifyOutput&) {
   const Oracle& oracle = bench_.oracle_of_shard(ring_.shards(), rank(), threads_);
   return {.errors = compare_output(oracle, own_rows(), row_numbers(), ring_.work().head_dim, threads_)};
 }
 
-RankAnswer RingRank::probe() {
+RankAnswer RingRank::obey(const ProbeKeys&) {
   const KeyProbe& probe = bench_.key_probe_of_shard(ring_.shards(), rank(), threads_);
   return {.probed = compare_probe(ring_.work(), probe, own_rows(), row_numbers(), threads_)};
 }
 
 // Every row is computed where it is stored, so that nothing is allocated.
-RankAnswer RingRank::load(InputSet set) {
-  const InputTensors& from = bench_.tensors(set);
+RankAnswer RingRank::obey(const LoadInputs& load) {
+  const InputTensors& from = bench_.tensors(load.inputs);
   make_rows(Tensor::q, stored_positions(Tensor::q), from, inputs_.q);
   make_rows(Tensor::v, stored_positions(Tensor::v), from, inputs_.v);
   return {};
 }
 
 // The rows of all heads of a position are neighbours.
-RankAnswer RingRank::read(OutputTensor tensor, std::int64_t first, std::int64_t count) {
+RankAnswer RingRank::obey(const ReadOutput& read) {
   const Case& work = ring_.work();
   const Shards& shards = ring_.shards();
-  const bool lse = tensor == OutputTensor::lse;
+  const bool lse = read.tensor == OutputTensor::lse;
   const std::int64_t row = work.heads * (lse ? 1 : work.head_dim);
   std::vector<float> values;
-  for (std::int64_t element = first, next; element < first + count; element = next) {
-    next = std::min(first + count, (element / row + 1) * row);
+  for (std::int64_t element = read.first, next; element < read.first + read.count; element = next) {
+    next = std::min(read.first + read.count, (element / row + 1) * row);
     const std::int64_t batch = element / row / shards.length(), position = element / row % shards.length();
     if (shards.owner(position) != rank()) continue;
     const std::int64_t own = batch * row_count() + shards.rows_below(rank(), position);

@@ -1,4 +1,4 @@
-// One rank of a ring: its shard of the inputs and of the output, and what it does with them when ordered.
+// One rank of a ring: its shard of the inputs and of the output, and what it does with them on command.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 #include "harness/measure/bench.hpp"
 #include "harness/ring/counters.hpp"
-#include "harness/ring/rank_order.hpp"
+#include "harness/ring/rank_command.hpp"
 #include "harness/ring/rank_resources.hpp"
 #include "kernels/ring/ring_execution.hpp"
 
@@ -22,22 +22,25 @@ class RingRank {
   // Allocates memory, computes its rows and builds its indices; exchanges nothing. It is rank `index` of
   // `resources`, which it must have joined. `bench` and `resources` must outlive it. Throws like
   // make_variant.
-  RingRank(Bench& bench, const Record& record, RankResources& resources, int index);
-  // All ranks of the ring must get the same order at the same time.
-  RankAnswer answer(const RankOrder& order);
+  RingRank(Bench& bench, const Ring& ring, const std::string& kernel, RankResources& resources, int index);
+  // All ranks of the ring must get the same command at the same time.
+  RankAnswer answer(const RankCommand& command);
 
  private:
-  RankAnswer describe() const;
+  RankAnswer obey(const DescribeRank&);
+  RankAnswer obey(const RunRing& run);
+  RankAnswer obey(const TimeLink& link);
+  RankAnswer obey(const OpenCounters& open);
+  RankAnswer obey(const CountPass& count);
+  RankAnswer obey(const CloseCounters&);
+  RankAnswer obey(const FillOutput& fill);
+  RankAnswer obey(const VerifyOutput&);
+  RankAnswer obey(const LoadInputs& load);
+  RankAnswer obey(const ProbeKeys&);
+  RankAnswer obey(const ReadOutput& read);
+
   LevelBytes sent() const;  // so far
-  RankAnswer run(RingPart part, std::int64_t executions, bool cold);
-  RankAnswer time_link(bool between, std::int64_t executions);
-  RankAnswer count(const RankOrder& order);
   void evict_caches();
-  RankAnswer fill(std::byte value);
-  RankAnswer verify();
-  RankAnswer load(InputSet set);
-  RankAnswer probe();
-  RankAnswer read(OutputTensor tensor, std::int64_t first, std::int64_t count);
 
   Operands operands() const;
   OutputReader own_rows();

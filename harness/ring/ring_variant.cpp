@@ -64,8 +64,8 @@ class RingVariant final : public PreparedVariant {
         ring_(ring_of(record)),
         planned_bytes_(record.comm_bytes.value_or(ring_.sent_bytes())),
         planned_between_(record.comm_bytes_between.value_or(ring_.level_bytes().between)),
-        ranks_(bench.rings->ranks(bench, record)) {
-    for (const RankAnswer& answer : ranks_->ask({.action = RankAction::describe})) {
+        ranks_(bench.rings->ranks(bench, record, ring_)) {
+    for (const RankAnswer& answer : ranks_->ask(DescribeRank{})) {
       rank_bytes_ = std::max(rank_bytes_, answer.bytes);
       if (answer.permute_ns) permute_ns_ = std::max(permute_ns_.value_or(0), *answer.permute_ns);
     }
@@ -83,12 +83,7 @@ class RingVariant final : public PreparedVariant {
       if (cold && !evicts()) bench_.device->evict_caches();
     };
     return count_ring(
-        set,
-        [&](RankOrder order) {
-          order.cold = evicts();
-          return ranks_->ask(order);
-        },
-        restore);
+        set, evicts(), [&](const RankCommand& command) { return ranks_->ask(command); }, restore);
   }
   nlohmann::json library() const override {
     return implementation().library != nullptr ? implementation().library() : nlohmann::json();
@@ -100,21 +95,21 @@ class RingVariant final : public PreparedVariant {
     return said;
   }
 
-  void fill_output(std::byte value) override { ranks_->ask({.action = RankAction::fill, .value = value}); }
+  void fill_output(std::byte value) override { ranks_->ask(FillOutput{value}); }
 
   VerifyResult verify() override {
     OutputErrors errors;
-    for (const RankAnswer& answer : ranks_->ask({.action = RankAction::verify})) errors.add(answer.errors);
+    for (const RankAnswer& answer : ranks_->ask(VerifyOutput{})) errors.add(answer.errors);
     return judge_output(ring_.work(), errors);
   }
 
   bool load(InputSet set) override {
-    ranks_->ask({.action = RankAction::load, .inputs = set});
+    ranks_->ask(LoadInputs{set});
     return true;
   }
   ProbeErrors probe() override {
     ProbeErrors errors;
-    for (const RankAnswer& answer : ranks_->ask({.action = RankAction::probe})) errors.add(answer.probed);
+    for (const RankAnswer& answer : ranks_->ask(ProbeKeys{})) errors.add(answer.probed);
     return errors;
   }
 
@@ -159,8 +154,7 @@ class RingVariant final : public PreparedVariant {
 
   // Durations of `executions` in nanoseconds.
   std::vector<double> timed(RingPart part, std::int64_t executions) {
-    const std::vector<RankAnswer> answers =
-        ranks_->ask({.action = RankAction::run, .part = part, .executions = executions, .cold = evicts()});
+    const std::vector<RankAnswer> answers = ranks_->ask(RunRing{part, executions, evicts()});
     if (part != RingPart::computation) {
       sent_bytes_ = 0;
       double between = 0;
@@ -180,8 +174,7 @@ class RingVariant final : public PreparedVariant {
     const std::int64_t groups = ring_.groups();
     if (groups == 0 || (between ? groups : ring_.ranks() / groups) == 1)
       return {.reason = groups == 0 ? "the ranks form no groups" : "there is no such link"};
-    const std::vector<RankAnswer> answers =
-        ranks_->ask({.action = RankAction::time_link, .executions = kPartRounds, .between = between});
+    const std::vector<RankAnswer> answers = ranks_->ask(TimeLink{between, kPartRounds});
     const double ns = median(durations_ns(answers, ranks_->clocks()));
     return counter(static_cast<double>(timed_link_bytes(ring_.work().device)) / ns, "GB/s", "measured");
   }
@@ -196,8 +189,7 @@ class RingVariant final : public PreparedVariant {
   // elements.
   void read(OutputTensor tensor, std::int64_t row, std::int64_t first, std::span<float> to) const {
     const std::int64_t end = first + std::ssize(to);
-    const std::vector<RankAnswer> answers =
-        ranks_->ask({.action = RankAction::read, .tensor = tensor, .first = first, .count = std::ssize(to)});
+    const std::vector<RankAnswer> answers = ranks_->ask(ReadOutput{tensor, first, std::ssize(to)});
     std::vector<const float*> next;  // next value of each rank; values are sorted by position
     for (const RankAnswer& answer : answers) next.push_back(answer.values.data());
     for (std::int64_t element = first, after; element < end; element = after) {

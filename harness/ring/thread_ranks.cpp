@@ -19,9 +19,9 @@
 namespace hilbench {
 namespace {
 
-EmulatedLink link_of(const Record& record) {
-  if (record.variant.outer_link != OuterLink::emulated_host) return {};
-  return {.group_size = static_cast<int>(record.work.ring_size / ring_of(record).groups())};
+EmulatedLink link_of(const Ring& ring) {
+  if (ring.variant().outer_link != OuterLink::emulated_host) return {};
+  return {.group_size = static_cast<int>(ring.ranks() / ring.groups())};
 }
 
 std::vector<Device*> devices_of(const Bench& bench) {
@@ -45,28 +45,27 @@ nlohmann::json missing_links(const Bench& bench) {
           {"reason", fmt::format("no access to each other's memory: GPUs {}", fmt::join(pairs, ", "))}};
 }
 
-std::unique_ptr<RankResources> resources_for(Bench& bench, const Record& record) {
+std::unique_ptr<RankResources> resources_for(Bench& bench, const Record& record, const Ring& ring) {
   const auto ranks = static_cast<int>(record.work.ring_size);
   if (record.work.device == DeviceKind::cpu) {
     std::vector<std::shared_ptr<Transport>> ends;
-    for (auto& end : thread_transports(ranks, kRingTimeout_s, link_of(record)))
-      ends.push_back(std::move(end));
+    for (auto& end : thread_transports(ranks, kRingTimeout_s, link_of(ring))) ends.push_back(std::move(end));
     return cpu_rank_resources(std::move(ends), threads_of_a_rank(bench.threads, ranks), record.work.pages);
   }
   const bool nccl = record.variant.transport == TransportKind::nccl || lacks_peer_link(record);
   return cuda_rank_resources(ranks, devices_of(bench), nccl ? TransportKind::nccl : TransportKind::peer,
-                             kRingTimeout_s, link_of(record), nccl_blocks(ring_of(record)));
+                             kRingTimeout_s, link_of(ring), nccl_blocks(ring));
 }
 
 class ThreadRanks final : public RingRanks {
  public:
-  ThreadRanks(Bench& bench, const Record& record)
-      : resources_(resources_for(bench, record)),
+  ThreadRanks(Bench& bench, const Record& record, const Ring& ring)
+      : resources_(resources_for(bench, record, ring)),
         ranks_(static_cast<std::size_t>(resources_->ranks())),
         bound_(ranks_.size()),
         threads_(resources_->ranks()) {
     transport_ = resources_->describe();
-    if (link_of(record).present())
+    if (link_of(ring).present())
       transport_["outer_link"] = {
           {"emulated", true},
           {"through", record.work.device == DeviceKind::cuda ? "pinned host memory" : "a buffer in between"},
@@ -77,7 +76,8 @@ class ThreadRanks final : public RingRanks {
         bind_every_rank(threads_of_a_rank(bench.threads, resources_->ranks()));
       on_every_rank([&](int rank) { resources_->join(rank); });
       on_every_rank([&](int rank) {
-        ranks_[static_cast<std::size_t>(rank)] = std::make_unique<RingRank>(bench, record, *resources_, rank);
+        ranks_[static_cast<std::size_t>(rank)] =
+            std::make_unique<RingRank>(bench, ring, record.kernel, *resources_, rank);
       });
     } catch (...) {
       leave();
@@ -86,11 +86,11 @@ class ThreadRanks final : public RingRanks {
   }
   ~ThreadRanks() override { leave(); }
 
-  std::vector<RankAnswer> ask(const RankOrder& order) override {
+  std::vector<RankAnswer> ask(const RankCommand& command) override {
     std::vector<RankAnswer> answers(ranks_.size());
     on_every_rank([&](int rank) {
       const auto number = static_cast<std::size_t>(rank);
-      answers[number] = ranks_[number]->answer(order);
+      answers[number] = ranks_[number]->answer(command);
     });
     return answers;
   }
@@ -160,8 +160,8 @@ class ThreadRanks final : public RingRanks {
 
 class ThreadRings final : public RingHost {
  public:
-  std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record) override {
-    return thread_ranks(bench, record);
+  std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record, const Ring& ring) override {
+    return thread_ranks(bench, record, ring);
   }
   bool spans_processes() const override { return false; }
   void observe() override {}
@@ -171,8 +171,8 @@ class ThreadRings final : public RingHost {
 
 }  // namespace
 
-std::unique_ptr<RingRanks> thread_ranks(Bench& bench, const Record& record) {
-  return std::make_unique<ThreadRanks>(bench, record);
+std::unique_ptr<RingRanks> thread_ranks(Bench& bench, const Record& record, const Ring& ring) {
+  return std::make_unique<ThreadRanks>(bench, record, ring);
 }
 
 std::unique_ptr<RingHost> thread_rings() {

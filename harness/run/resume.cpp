@@ -54,7 +54,7 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
                         sweep.external_use == ExternalUse::allowed);
   std::vector<std::string> variants;
   for (const PlannedVariant& planned : comparison.variants)
-    variants.push_back(hash_text(fmt::format("{} {} {} {}{}", planned.id, planned.variant.traversal,
+    variants.push_back(hash_text(fmt::format("{} {} {} {}{}", planned.variant_id, planned.variant.traversal,
                                              planned.variant.order_chunk, planned.variant.order_file_hash,
                                              planned.transport)));
   return fmt::format("{}:{}", hash_text(text), fmt::join(variants, ","));
@@ -105,8 +105,9 @@ void expect_same_maker(const Store& store, const std::string& maker, const std::
 std::vector<Record> stored_records(const Store& store, const Comparison& comparison) {
   std::vector<Record> records = store.records_of(comparison.case_id);
   std::erase_if(records, [&](const Record& record) {
-    return std::none_of(comparison.variants.begin(), comparison.variants.end(),
-                        [&](const PlannedVariant& planned) { return planned.id == record.variant_id; });
+    return std::none_of(
+        comparison.variants.begin(), comparison.variants.end(),
+        [&](const PlannedVariant& planned) { return planned.variant_id == record.variant_id; });
   });
   return records;
 }

@@ -36,8 +36,9 @@ std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
                              const std::vector<Record>& measured) {
   std::vector<Record> records;
   for (const PlannedVariant& planned : comparison.variants) {
-    const auto at = std::find_if(measured.begin(), measured.end(),
-                                 [&](const Record& record) { return record.variant_id == planned.id; });
+    const auto at = std::find_if(measured.begin(), measured.end(), [&](const Record& record) {
+      return record.variant_id == planned.variant_id;
+    });
     records.push_back(at != measured.end() ? *at : planned_record(sweep, comparison, planned));
   }
   return records;

@@ -19,6 +19,7 @@
 #include "harness/measure/timing.hpp"
 #include "harness/measure/turns.hpp"
 #include "harness/process/pipe.hpp"
+#include "harness/ring/rank.hpp"
 #include "harness/worker/make_variant.hpp"
 #include "harness/worker/peak_check.hpp"
 #include "kernels/base/error.hpp"
@@ -49,7 +50,7 @@ std::string fault_of_order(const OrderRequest& request) {
 // if nothing is.
 std::string order_fault_of(const Record& record) {
   if (record.work.ring_size == 1) return fault_of_order(order_request(record.work, record.variant));
-  const Ring ring(record.work, record.variant);
+  const Ring ring = ring_of(record);
   std::set<std::int64_t> lengths;
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
     const OrderRequest request = shard_order(ring, rank);

@@ -42,10 +42,17 @@ bool moves_lines(const Variant& variant) {
          variant.outer_link == OuterLink::direct;
 }
 
+bool rank_needs_another(const Case& work, const Variant& variant) {
+  if (work.ring_size == 1) return false;
+  if (variant.order_span == OrderSpan::global) return true;
+  const Shards shards(sharding_of(work, variant), work.sequence_length, work.ring_size);
+  return RingNeeds(work, shards, HeadClasses(work)).any();
+}
+
 // Ulysses gives each rank whole query heads and their K/V heads, if it has to exchange anything.
 std::optional<std::string> why_not_split(const Case& work, const Variant& variant) {
-  if (variant.ring_algorithm != RingAlgorithm::ulysses || work.ring_size == 1) return std::nullopt;
-  if (Ring(work, variant).algorithm() == RingAlgorithm::local) return std::nullopt;
+  if (variant.ring_algorithm != RingAlgorithm::ulysses || !rank_needs_another(work, variant))
+    return std::nullopt;
   if (variant.head_moves == HeadMoves::direct && !moves_lines(variant))
     return variant.outer_link == OuterLink::direct
                ? fmt::format("head_moves direct: transport {} moves only what is contiguous",

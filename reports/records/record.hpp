@@ -2,6 +2,7 @@
 // the message from a worker to its supervisor, and what the store keeps.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -11,8 +12,7 @@
 
 #include "kernels/base/counter.hpp"
 #include "kernels/base/json.hpp"
-#include "kernels/case/case.hpp"
-#include "kernels/case/variant.hpp"
+#include "kernels/case/resolved.hpp"
 
 namespace hilbench {
 
@@ -57,14 +57,6 @@ struct Timing {
   std::string timer;                         // steady_clock | cuda_events | cupti_activity
 };
 
-// (query, key) pairs of windows on a grid, of all heads. Counted, not measured.
-struct Pairs {
-  double needed = 0;          // that the windows select
-  double computed = 0;        // that the tiles multiply
-  double density = 0;         // computed, as a share of all pairs
-  double partial_blocks = 0;  // share of the blocks of keys that need a mask
-};
-
 // What an execution used, of the whole device.
 struct Energy {
   double median_j = 0;
@@ -73,40 +65,27 @@ struct Energy {
   std::string reason;             // why there are no samples
 };
 
-// Found from the samples of all records when they are read (reports/view/judge.hpp); never stored.
-struct Speedup {
-  std::string against;
-  double ratio = 0;  // reference time / this time; above 1, this is faster
-  Interval ci;
-  std::int64_t processes = 0;  // that timed both
-  double margin = 0;           // the smallest effect worth a name, as a share
+inline constexpr double kDefaultMargin = 0.01;
+
+// What a reference needs, as a multiple of what a variant needs: time, memory, or a counter. Found when
+// records are read (reports/view/judge.hpp, pairing.hpp); never stored.
+struct Measured {
+  double ratio = 0;           // above 1, the variant needs less
+  Interval ci;                // of a time: 95 %, unadjusted; of an exact count: both ends equal the ratio
+  std::size_t processes = 0;  // that timed both; 0: counted, not timed
   Verdict verdict = Verdict::inconclusive;
+  double margin = kDefaultMargin;  // the smallest effect worth a name, as a share
+  std::string against;             // of a record's speedup: the reference
 };
 
-inline constexpr double kDefaultMargin = 0.01;
 // The variant id of a twin is that of its reference and these letters.
 inline constexpr std::string_view kTwinSuffix = "@twin";
 
-struct Record {
+struct Record : Resolved {
   std::string sweep;
-  Case work;
-  Variant variant;
-  std::string case_id;
-  std::string variant_id;
-  bool twin = false;      // a second instance of the reference: what it differs by is noise
   std::string reference;  // variant that the others of its comparison are compared with; empty: none
   double injected = 0;    // share of work that a gate added to its time, to see whether it is noticed
   double margin = kDefaultMargin;  // `measure.margin` of the sweep
-  std::string kernel;              // resolved: "dilated_cpu"
-  ImplementationKind kind = ImplementationKind::kernel;
-  std::int64_t order_chunk = 0;         // resolved; 0: not applicable
-  std::int64_t threads = 0;             // resolved
-  std::vector<std::string> traversals;  // of each branch, if the variant leaves them to `auto`
-  std::string ring_algorithm;    // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
-  std::int64_t ring_groups = 0;  // resolved: groups of ranks; 0 if none are known, one rank, or skipped
-  std::string transport;         // resolved; empty as above
-  Sharding sharding = Sharding::automatic;      // resolved; automatic as above
-  HeadMoves head_moves = HeadMoves::automatic;  // resolved; automatic as above, and if no heads move
   std::string cache = "warm";
   double steady_s = 0;  // a sample is executions back to back for so many seconds or more; 0: it is not
   Status status = Status::ok;
@@ -115,16 +94,9 @@ struct Record {
   std::optional<Timing> time;
   std::optional<Energy> energy;      // of steady samples
   std::optional<double> permute_ns;  // none if no row is moved, or rows are made where they belong
-  std::optional<double> flops;
-  std::optional<double> min_bytes;
   std::optional<double> tflops;
-  std::optional<double> memory_bytes;
-  std::optional<double> comm_bytes;
-  std::optional<double> comm_bytes_inside;   // groups of ranks; none if there are no groups
-  std::optional<double> comm_bytes_between;  // the same
-  std::optional<Pairs> pairs;                // of windows, if it computes them by tiles
   std::map<std::string, Counter> counters;
-  std::optional<Speedup> speedup;
+  std::optional<Measured> speedup;
   std::int64_t schema = kRecordSchema;  // of the JSON that it was read from; it is written as kRecordSchema
   JsonValue environment;                // host, device, build, time; `library` if a library computed it
 };

@@ -174,7 +174,7 @@ json pairs_json(const Pairs& pairs) {
           {"partial_blocks", number(pairs.partial_blocks)}};
 }
 
-json speedup_json(const Speedup& speedup) {
+json speedup_json(const Measured& speedup) {
   return {{"against", speedup.against},       {"ratio", number(speedup.ratio)},
           {"ci", interval(speedup.ci)},       {"processes", speedup.processes},
           {"margin", number(speedup.margin)}, {"verdict", to_string(speedup.verdict)}};

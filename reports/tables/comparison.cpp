@@ -107,15 +107,15 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
       {{"against", "", Align::left, Show::data},
        [](R r) { return text_cell(r.record->speedup ? r.record->speedup->against : ""); }},
       {{"speedup", "", Align::right, Show::data},
-       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ratio; })); }},
+       [](R r) { return data(of_speedup(r, [](const Measured& s) { return s.ratio; })); }},
       {{"speedup_low", "", Align::right, Show::data},
-       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ci.low; })); }},
+       [](R r) { return data(of_speedup(r, [](const Measured& s) { return s.ci.low; })); }},
       {{"speedup_high", "", Align::right, Show::data},
-       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ci.high; })); }},
+       [](R r) { return data(of_speedup(r, [](const Measured& s) { return s.ci.high; })); }},
       {{"processes", "", Align::right, Show::data},
-       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return double(s.processes); })); }},
+       [](R r) { return data(of_speedup(r, [](const Measured& s) { return double(s.processes); })); }},
       {{"margin", "", Align::right, Show::data},
-       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.margin; })); }},
+       [](R r) { return data(of_speedup(r, [](const Measured& s) { return s.margin; })); }},
       {{"verdict", "verdict"}, verdict_cell},
       {{"rate", "rate", Align::right, Show::page},
        [](R r) { return text_cell(r.record->tflops ? rate_text(*r.record->tflops * 1e12) : ""); }},
@@ -183,8 +183,7 @@ std::optional<double> peak_fraction(const CaseView& where, const Record& record)
 std::string verdict_text(const Record& record) {
   if (!record.speedup)
     return record.time && foreign_processes(record) > 0 ? "withheld: another process used the GPU" : "";
-  return verdict_words(record.speedup->verdict, static_cast<std::size_t>(record.speedup->processes),
-                       record.speedup->margin);
+  return verdict_words(record.speedup->verdict, record.speedup->processes, record.speedup->margin);
 }
 
 Table comparison_table(std::span<const CaseView> cases) {

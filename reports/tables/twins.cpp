@@ -51,7 +51,7 @@ Table twins_table(const View& view) {
        [](Twin twin) { return Cell{data_text(twin->speedup->ci.high)}; }},
       {{"ratio_interval", "reference / twin [95 %]", Align::right, Show::page},
        [](Twin twin) {
-         const Speedup& speedup = *twin->speedup;
+         const Measured& speedup = *twin->speedup;
          return Cell{ratio_text(speedup.ratio, speedup.ci)};
        }},
       {{"processes", "processes", Align::right},
@@ -59,7 +59,7 @@ Table twins_table(const View& view) {
       {{"verdict", "verdict", Align::left, Show::data},
        [](Twin twin) { return Cell{std::string(to_string(twin->speedup->verdict))}; }},
       {{"verdict_text", "verdict", Align::left, Show::page}, [](Twin twin) {
-         const Speedup& speedup = *twin->speedup;
+         const Measured& speedup = *twin->speedup;
          return Cell{verdict_words(speedup.verdict, speedup.processes, speedup.margin)};
        }}};
   return make_table("twins", "Twins, those that differ most first", columns, judged_twins(view));

@@ -72,7 +72,7 @@ std::string ratio_cell(const Record& record, const References& references) {
   if (record.status != Status::ok) return "";
   if (is_reference(record, references)) return "1";
   if (!record.speedup) return "";
-  const Speedup& speedup = *record.speedup;
+  const Measured& speedup = *record.speedup;
   if (!std::isfinite(speedup.ci.low) || !std::isfinite(speedup.ci.high)) return short_number(speedup.ratio);
   return fmt::format("{} [{}, {}]", short_number(speedup.ratio), short_number(speedup.ci.low),
                      short_number(speedup.ci.high));
@@ -213,7 +213,7 @@ std::string rows_text(Rows rows, RowOrder order, const Screen& screen) {
 
 std::string legend_text(const Rows& rows, const Screen& screen) {
   std::set<std::string> references, margins;
-  std::set<std::int64_t> processes;
+  std::set<std::size_t> processes;
   for (const Record* record : rows) {
     if (!record->speedup) continue;
     references.insert(one_line(record->speedup->against));

@@ -64,12 +64,12 @@ bool of_family(const Record& record) {
 void set_speedup(const Judged& pair, Verdict verdict) {
   const Ratio ratio = ratio_of(pair.effect);
   const bool other_function = pair.record->variant.order_scope == OrderScope::tokens;
-  pair.record->speedup = {.against = pair.reference->variant_id,
-                          .ratio = ratio.value,
+  pair.record->speedup = {.ratio = ratio.value,
                           .ci = ratio.ci,
-                          .processes = static_cast<std::int64_t>(pair.effect.processes),
+                          .processes = pair.effect.processes,
+                          .verdict = other_function ? Verdict::different_function : verdict,
                           .margin = pair.margin,
-                          .verdict = other_function ? Verdict::different_function : verdict};
+                          .against = pair.reference->variant_id};
 }
 
 }  // namespace

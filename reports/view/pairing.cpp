@@ -1,6 +1,7 @@
 #include "reports/view/pairing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "reports/records/verdicts.hpp"
@@ -32,7 +33,7 @@ Rounds rounds_of(const Timing& time, double added_ns = 0) {
 
 Measured measured_of(const Effect& effect, double margin) {
   const Ratio ratio = ratio_of(effect);
-  return {ratio.value, ratio.ci, effect.processes, verdict_of(effect, margin), margin};
+  return {ratio.value, ratio.ci, effect.processes, verdict_of(effect, margin), margin, ""};
 }
 
 }  // namespace
@@ -55,8 +56,7 @@ std::optional<Effect> time_effect(const Record& reference, const Record& variant
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns) {
   const auto& speedup = variant.speedup;
   if (added_ns == 0 && speedup && speedup->against == reference.variant_id && undisturbed(reference, variant))
-    return Measured{speedup->ratio, speedup->ci, static_cast<std::size_t>(speedup->processes),
-                    speedup->verdict, speedup->margin};
+    return speedup;
   const std::optional<Effect> effect = time_effect(reference, variant, added_ns);
   if (!effect) return std::nullopt;
   return measured_of(*effect, common_margin(reference, variant));
@@ -70,7 +70,7 @@ std::optional<Measured> unpaired_time_ratio(const Record& reference, const Recor
 }
 
 Measured exact_ratio(double ratio) {
-  return {ratio, {ratio, ratio}, 0, verdict_of_exact(ratio, kDefaultMargin), kDefaultMargin};
+  return {ratio, {ratio, ratio}, 0, verdict_of_exact(ratio, kDefaultMargin), kDefaultMargin, ""};
 }
 
 std::optional<Measured> over_all(const std::vector<Measured>& each) {

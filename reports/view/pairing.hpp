@@ -12,14 +12,6 @@
 
 namespace hilbench {
 
-struct Measured {
-  double ratio = 0;           // reference / variant: above 1, the variant needs less
-  Interval ci;                // of a time: 95 %, unadjusted; of an exact count: both ends equal the ratio
-  std::size_t processes = 0;  // that timed it; 0: counted, not timed
-  Verdict verdict = Verdict::inconclusive;
-  double margin = kDefaultMargin;  // that the verdict is judged by, as a share
-};
-
 // Samples of `reference` against those of `variant`, each plus `added_ns`. Nothing if one of them has no
 // time, their rounds do not pair, or another process used the device.
 std::optional<Effect> time_effect(const Record& reference, const Record& variant, double added_ns = 0);

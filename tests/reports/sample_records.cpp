@@ -79,12 +79,12 @@ void compare_with(Record& made, const Record& reference) {
                                       {made.time->samples_ns, made.time->process_rounds});
   const Ratio ratio = ratio_of(effect);
   made.reference = reference.variant_id;
-  made.speedup = Speedup{.against = reference.variant_id,
-                         .ratio = ratio.value,
-                         .ci = ratio.ci,
-                         .processes = static_cast<std::int64_t>(effect.processes),
-                         .margin = made.margin,
-                         .verdict = verdict_of(effect, made.margin)};
+  made.speedup = Measured{.ratio = ratio.value,
+                          .ci = ratio.ci,
+                          .processes = effect.processes,
+                          .verdict = verdict_of(effect, made.margin),
+                          .margin = made.margin,
+                          .against = reference.variant_id};
   if (made.variant.order_scope == OrderScope::tokens) made.speedup->verdict = Verdict::different_function;
 }
 

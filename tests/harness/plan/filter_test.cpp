@@ -21,7 +21,7 @@ Plan two_lengths() {
 
 std::vector<std::string> ids(const Comparison& comparison) {
   std::vector<std::string> names;
-  for (const PlannedVariant& planned : comparison.variants) names.push_back(planned.id);
+  for (const PlannedVariant& planned : comparison.variants) names.push_back(planned.variant_id);
   return names;
 }
 

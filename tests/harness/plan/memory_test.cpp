@@ -42,7 +42,7 @@ Site gpu_site(std::int64_t gpu_bytes, std::int64_t host_bytes) {
 }
 
 double device_bytes(const Case& work, const Variant& variant) {
-  return (shared_need(work, {}) + own_need(work, variant, kKernel, 1)).device;
+  return (shared_need(work, {}) + unplanned_need(work, variant, kKernel, 1, 1)).device;
 }
 
 TEST(MemoryNeed, CountsWhatStandsOnAGpu) {
@@ -91,7 +91,7 @@ TEST(MemoryNeed, CountsTheStretchesOfAPersistentRing) {
   Variant by_table = variant;
   by_table.order = "random";
   by_table.key_visit = KeyVisit::slot;
-  const MemoryNeed need = own_need(work, variant, kKernel, 1, 2);
+  const MemoryNeed need = ring_need(ring, kKernel, 1, 2);
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     double stretches = 0;
     for (const WalkBranch& branch : ring_walk(ring, rank, 192, CausalTraversal::head_major).branches)
@@ -109,7 +109,7 @@ TEST(MemoryNeed, OfTheHostHoldsMasksOnce) {
   work.windows = {{.extent = 128, .window = 63}, {.extent = 128, .window = 63}};
   fill_in_windows(work);
   const auto need = [&](std::int64_t masks, std::int64_t keys) {
-    return own_need(work, {}, kKernel, 1, 1, TileCounts{.keys = keys, .masks = masks});
+    return own_need(work, {}, kKernel, 1, TileCounts{.keys = keys, .masks = masks});
   };
   constexpr double kMask = sizeof(BlockMask);
   EXPECT_EQ((need(101, 0) - need(1, 0)).host, 2 * 100 * kMask);

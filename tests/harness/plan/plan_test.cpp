@@ -16,12 +16,12 @@ TEST(Plan, ResolvesDeviceThreadsAndVariants) {
   EXPECT_EQ(comparison.case_id, "n4096-w2048-r1-h8-d64-fp32-p1-cpu-threads.3");
   EXPECT_EQ(comparison.threads, 3);
   ASSERT_EQ(comparison.variants.size(), 5u);
-  EXPECT_EQ(comparison.variants[1].id, "dilated/hilbert");
+  EXPECT_EQ(comparison.variants[1].variant_id, "dilated/hilbert");
   EXPECT_EQ(comparison.variants[1].implementation->name, "dilated_cpu");
   EXPECT_TRUE(comparison.runnable());
   const PlannedVariant& twin = comparison.variants.back();
   EXPECT_TRUE(twin.twin);
-  EXPECT_EQ(twin.id, "dilated/linear@twin");
+  EXPECT_EQ(twin.variant_id, "dilated/linear@twin");
   EXPECT_GT(twin.own.device, comparison.variants[0].own.device) << "K and V of its own";
 }
 
@@ -45,7 +45,7 @@ TEST(Plan, SkipsWhatDoesNotFitTheReferenceLast) {
   Site site = planning_site();
   const std::string work = "sequence_length: 8192, segments: [2048]";
   const Comparison roomy = comparison_of(work, site);
-  for (const PlannedVariant& planned : roomy.variants) EXPECT_FALSE(planned.skip) << planned.id;
+  for (const PlannedVariant& planned : roomy.variants) EXPECT_FALSE(planned.skip) << planned.variant_id;
   // Room for the reference and the case's tensors, but not for permuted copies.
   site.host.available_memory_bytes =
       static_cast<std::int64_t>((*roomy.variants[0].memory_bytes + (1 << 20)) / 0.9);
@@ -72,7 +72,7 @@ TEST(Plan, CountsTheFilesThatExternalProgramsShareOnce) {
         .variants;
   };
   const auto roomy = variants(0x1p40);
-  ASSERT_EQ(roomy.at(2).id, "two");
+  ASSERT_EQ(roomy.at(2).variant_id, "two");
   const double tensor = 8.0 * 64 * 65536 * 4, files = 3 * tensor;
   EXPECT_EQ(*roomy[2].memory_bytes, *roomy[1].memory_bytes) << "each is counted as if it were alone";
   const double all = *roomy[0].memory_bytes + roomy[1].own.device + roomy[2].own.device - files;
@@ -228,7 +228,7 @@ TEST(Plan, TakesTheDtypeAndTheRivalsThatTheDeviceIsFor) {
   const auto ids = [](const Comparison& comparison) {
     std::vector<std::string> all;
     for (const PlannedVariant& planned : comparison.variants)
-      if (!planned.twin) all.push_back(planned.id);
+      if (!planned.twin) all.push_back(planned.variant_id);
     return all;
   };
   const Comparison on_processor = planned_on(planning_site());

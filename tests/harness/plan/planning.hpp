@@ -34,8 +34,8 @@ inline Comparison comparison_of(const std::string& parameters, const Site& site 
 }
 
 inline void expect_skipped(const PlannedVariant& planned, const std::string& reason) {
-  ASSERT_TRUE(planned.skip) << planned.id;
-  EXPECT_NE(planned.skip->find(reason), std::string::npos) << planned.id << ": " << *planned.skip;
+  ASSERT_TRUE(planned.skip) << planned.variant_id;
+  EXPECT_NE(planned.skip->find(reason), std::string::npos) << planned.variant_id << ": " << *planned.skip;
 }
 
 // The only variant of the only case.

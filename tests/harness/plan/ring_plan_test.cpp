@@ -68,9 +68,9 @@ TEST(RingPlan, TellsTheBytesInsideGroupsAndBetweenThem) {
   const auto expect = [](const PlannedVariant& planned, double inside, double between) {
     EXPECT_FALSE(planned.skip) << *planned.skip;
     EXPECT_EQ(planned.ring_groups, 2);
-    EXPECT_EQ(planned.comm_bytes_inside, inside) << planned.id;
-    EXPECT_EQ(planned.comm_bytes_between, between) << planned.id;
-    EXPECT_EQ(planned.comm_bytes, inside + between) << planned.id;
+    EXPECT_EQ(planned.comm_bytes_inside, inside) << planned.variant_id;
+    EXPECT_EQ(planned.comm_bytes_between, between) << planned.variant_id;
+    EXPECT_EQ(planned.comm_bytes, inside + between) << planned.variant_id;
   };
   expect(planned_ring("", "ring_algorithm: hierarchical, ring_groups: 2"), 8 * kShard, 4 * kShard);
   expect(planned_ring("", "ring_groups: 2"), 6 * kShard, 6 * kShard);
@@ -92,7 +92,7 @@ TEST(RingPlan, SaysWhichShardingAutoMeans) {
   EXPECT_EQ(sharding(", causal: true", "ring_groups: 0"), Sharding::zigzag);
   EXPECT_EQ(sharding(", causal: true", "sharding: contiguous"), Sharding::contiguous);
   EXPECT_EQ(sharding(", causal: true", "ring_algorithm: ulysses"), Sharding::contiguous);
-  EXPECT_EQ(planned_ring(", causal: true", "ring_groups: 0").id, "dilated/linear");
+  EXPECT_EQ(planned_ring(", causal: true", "ring_groups: 0").variant_id, "dilated/linear");
 }
 
 // Rank k of a ring has the k-th GPU from the chosen one on.
@@ -182,7 +182,7 @@ TEST(RingPlan, HostsOfProcessesAreGroups) {
   if (!mpi_absence().empty()) GTEST_SKIP() << mpi_absence();
   EXPECT_EQ(planned({0, 0, 2, 2}).ring_groups, 2);
   EXPECT_FALSE(planned({0, 0, 2, 2}).skip);
-  EXPECT_EQ(planned({0, 0, 2, 2}).id, "dilated/linear/hierarchical");
+  EXPECT_EQ(planned({0, 0, 2, 2}).variant_id, "dilated/linear/hierarchical");
   EXPECT_EQ(planned({0, 1, 2, 3}).ring_groups, 4);
   EXPECT_EQ(planned({0, 0, 2, 2, 4, 4}).ring_groups, 2) << "a ring of the first four";
   EXPECT_EQ(planned({0, 1, 2, 3}, "ring_groups: 2").ring_groups, 2) << "what the sweep names";
@@ -209,7 +209,7 @@ TEST(RingPlan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
   expect_skipped(alone[2], "ring_size 1: the same as dilated/linear");
   EXPECT_FALSE(alone[3].skip) << "no other variant in that order";
   for (const PlannedVariant& planned : first.comparisons[1].variants)
-    EXPECT_FALSE(planned.skip) << planned.id;
+    EXPECT_FALSE(planned.skip) << planned.variant_id;
   const Plan named = plan("reference: dilated/linear.zigzag\n");
   expect_skipped(named.comparisons[0].variants[0], "the same as dilated/linear.zigzag");
   EXPECT_FALSE(named.comparisons[0].variants[2].skip) << "the reference";
@@ -231,7 +231,7 @@ TEST(RingPlan, KnowsLongnetsSchemeAsARingOfItsOwn) {
                               "}\nvariants: [{kernel: dilated, sharding: contiguous, ring_algorithm: "
                               "allgather_packed}]\nbaselines: [longnet_allgather]\n");
     const auto& variants = plan.comparisons.at(0).variants;
-    EXPECT_EQ(variants.at(1).id, "longnet_allgather");
+    EXPECT_EQ(variants.at(1).variant_id, "longnet_allgather");
     EXPECT_EQ(variants.at(1).comm_bytes, variants.at(0).comm_bytes);
     EXPECT_EQ(variants.at(1).ring_algorithm, variants.at(0).ring_algorithm);
     EXPECT_EQ(variants.at(1).memory_bytes, variants.at(0).memory_bytes);

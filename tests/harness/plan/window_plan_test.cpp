@@ -30,7 +30,7 @@ struct Planned {
   const Comparison& comparison() const { return plan.comparisons.at(0); }
   const PlannedVariant& variant(const std::string& id) const {
     for (const PlannedVariant& planned : comparison().variants)
-      if (planned.id == id) return planned;
+      if (planned.variant_id == id) return planned;
     throw std::out_of_range(id);
   }
 };
@@ -100,7 +100,8 @@ TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
   EXPECT_EQ(planned.variant("dilated/hilbert.slot").skip,
             "key_visit: tiles of windows always read their keys by slot");
   for (const PlannedVariant& variant : planned.comparison().variants)
-    EXPECT_EQ(planned_record(planned.sweep, planned.comparison(), variant).order_chunk, 0) << variant.id;
+    EXPECT_EQ(planned_record(planned.sweep, planned.comparison(), variant).order_chunk, 0)
+        << variant.variant_id;
   const Planned ring(kGrid + ", ring_size: 2", "{kernel: dilated}");
   EXPECT_EQ(ring.variant("dilated/linear").skip, "windows: a ring exchanges the keys of branches only");
   const Planned backward(kGrid + ", pass: backward", "{kernel: dilated}");

@@ -99,13 +99,12 @@ class Ranks {
     }
   }
 
-  std::vector<RankAnswer> ask(const RankOrder& order) {
+  std::vector<RankAnswer> ask(const RankCommand& command) {
     std::vector<RankAnswer> answers(plans_.size());
     std::vector<std::string> errors(plans_.size());
     threads_.run([&](int rank) {
       try {
-        answers[rank] = counters_[rank]->answer(
-            order, *transports_[rank], [&] { log.note("restore", rank); }, [&] { work(rank); });
+        answers[rank] = obey(rank, command);
       } catch (const std::exception& error) {
         errors[rank] = error.what();
         transports_[rank]->abort(error.what());
@@ -118,13 +117,22 @@ class Ranks {
 
   std::map<std::string, Counter> count() {
     return count_ring(
-        kSet, [this](const RankOrder& order) { return ask(order); }, [this] { ++restored; });
+        kSet, false, [this](const RankCommand& command) { return ask(command); }, [this] { ++restored; });
   }
 
   Log log;
   int restored = 0;  // by the leader
 
  private:
+  RankAnswer obey(int rank, const RankCommand& command) {
+    RankCounters& counters = *counters_[rank];
+    if (const auto* open = std::get_if<OpenCounters>(&command)) return counters.open(open->set);
+    if (const auto* count = std::get_if<CountPass>(&command))
+      return counters.pass(
+          count->pass, *transports_[rank], [&] { log.note("restore", rank); }, [&] { work(rank); });
+    return counters.close();
+  }
+
   void work(int rank) {
     log.note("work", rank);
     if (executions_[rank]++ == plans_[rank].work_throws) throw std::runtime_error("this rank refuses");
@@ -199,8 +207,7 @@ TEST_P(OneCannotCount, ThenNoneDoesAndTheReasonIsTold) {
   EXPECT_EQ(counters.at("bytes").reason, "rank 1: the fake fails");
   EXPECT_EQ(counters.at("per_ring_byte").reason, "needs bytes: rank 1: the fake fails");
   // The ring can still run.
-  for (const RankAnswer& answer : ranks.ask({.action = RankAction::count_pass, .pass = 0}))
-    EXPECT_EQ(answer.sent_bytes, kBytes);
+  for (const RankAnswer& answer : ranks.ask(CountPass{0})) EXPECT_EQ(answer.sent_bytes, kBytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Moments, OneCannotCount,

@@ -41,7 +41,7 @@ Record record_of(int number, const std::string& order) {
   record.time->samples_ns.assign(20, 1e6);
   record.time->process_rounds.assign(10, 2);
   if (order != "linear") {
-    record.speedup = Speedup{.against = record.reference, .ci = {0.99, 1.01}};
+    record.speedup = Measured{.ci = {0.99, 1.01}, .against = record.reference};
     record.permute_ns = 1e5;
   }
   return record;
@@ -51,7 +51,7 @@ Record twin_of(int number) {
   Record twin = record_of(number, "linear");
   twin.twin = true;
   twin.variant_id += "@twin";
-  twin.speedup = Speedup{.against = twin.reference, .ci = {0.99, 1.01}};
+  twin.speedup = Measured{.ci = {0.99, 1.01}, .against = twin.reference};
   return twin;
 }
 

@@ -17,7 +17,8 @@ namespace {
 using nlohmann::json;
 
 Record timed_record() {
-  Record record{.sweep = "quick", .case_id = "n8", .kernel = "dilated_cpu", .threads = 2};
+  Record record{{.case_id = "n8", .kernel = "dilated_cpu", .threads = 2}};
+  record.sweep = "quick";
   record.work.pattern = {{2048, 1}, {4096, 2}};
   record.variant.kernel = "dilated";
   record.variant_id = "dilated/linear";

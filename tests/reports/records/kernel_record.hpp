@@ -10,30 +10,30 @@
 namespace hilbench {
 
 inline Record kernel_record() {
-  Record record{.sweep = "quick",
-                .work = {.sequence_length = 8192,
-                         .pattern = {{2048, 1}, {4096, 2}},
-                         .kv_heads = 4,
-                         .mask = Mask::causal,
-                         .device = DeviceKind::cpu},
-                .variant = {.kernel = "dilated",
-                            .order = "hilbert",
-                            .order_param = 512,
-                            .order_chunk = 4096,
-                            .chunk_in_id = true,
-                            .order_file = "a/b.npy",
-                            .order_file_hash = 0xfedcba98,
-                            .order_tensors = OrderTensors::qkv,
-                            .traversal = "grouped",
-                            .traversal_param = 8,
-                            .rows = KeyRows::gathered,
-                            .index = IndexUse::computed},
-                .case_id = "n8192",
-                .kernel = "dilated_cpu",
-                .order_chunk = 512,
-                .threads = 2,
-                .traversals = {"longest_first.4", "head_major"},
-                .cache = "cold"};
+  Record record{{.work = {.sequence_length = 8192,
+                          .pattern = {{2048, 1}, {4096, 2}},
+                          .kv_heads = 4,
+                          .mask = Mask::causal,
+                          .device = DeviceKind::cpu},
+                 .variant = {.kernel = "dilated",
+                             .order = "hilbert",
+                             .order_param = 512,
+                             .order_chunk = 4096,
+                             .chunk_in_id = true,
+                             .order_file = "a/b.npy",
+                             .order_file_hash = 0xfedcba98,
+                             .order_tensors = OrderTensors::qkv,
+                             .traversal = "grouped",
+                             .traversal_param = 8,
+                             .rows = KeyRows::gathered,
+                             .index = IndexUse::computed},
+                 .case_id = "n8192",
+                 .kernel = "dilated_cpu",
+                 .order_chunk = 512,
+                 .threads = 2,
+                 .traversals = {"longest_first.4", "head_major"}}};
+  record.sweep = "quick";
+  record.cache = "cold";
   record.variant_id = variant_id(record.variant);
   record.verify = {1e-6, 1.0 / 3, 2e-7, 256, 1e-4};
   record.time = {.median_ns = 1e6 / 3,
@@ -50,7 +50,7 @@ inline Record kernel_record() {
   record.counters["page_faults"] = {.value = 3, .unit = "count", .source = "perf", .passes = 1};
   record.counters["task_clock"] = {.value = 5, .unit = "ns", .source = "perf", .passes = 1, .ranks = {2, 3}};
   record.counters["l1d_read_misses"] = {.unit = "count", .source = "perf", .reason = "no such event"};
-  record.speedup = {"dilated/linear", 1.01, {0.99, 1.03}, 2, 0.01, Verdict::inconclusive};
+  record.speedup = {1.01, {0.99, 1.03}, 2, Verdict::inconclusive, 0.01, "dilated/linear"};
   record.reference = "dilated/linear";
   record.margin = 0.02;
   record.environment = {{"host", {{"cpu", "x"}}}, {"device", nullptr}, {"build", {}}, {"time", "now"}};

@@ -13,7 +13,7 @@ namespace hilbench {
 namespace {
 
 Record good() {
-  Record record{.case_id = "case", .variant_id = "dilated/hilbert"};
+  Record record{{.case_id = "case", .variant_id = "dilated/hilbert"}};
   record.verify = Verification{.max_abs = 1e-6, .rel_l2 = 1e-7, .rows = 256, .tolerance = 2e-5};
   record.time = Timing{.median_ns = 105, .samples_ns = {100, 110, 90, 120}, .process_rounds = {2, 2}};
   record.min_bytes = 6e7;

@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Record make_record() {
-  Record record{.sweep = "test", .variant = {.kernel = "dilated"}, .case_id = "n8", .kernel = "dilated_cpu"};
+  Record record{{.variant = {.kernel = "dilated"}, .case_id = "n8", .kernel = "dilated_cpu"}};
+  record.sweep = "test";
   record.variant_id = "dilated/linear";
   record.reference = "dilated/linear";
   record.threads = 1;

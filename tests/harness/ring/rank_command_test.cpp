@@ -1,5 +1,5 @@
-// Orders to ranks and their answers, through the bytes that processes send each other.
-#include "harness/ring/rank_order.hpp"
+// Commands to ranks and their answers, through the bytes that processes send each other.
+#include "harness/ring/rank_command.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,41 +17,47 @@ Json through_bytes(const Json& json) {
   return Json::from_cbor(Json::to_cbor(json));
 }
 
-TEST(RankOrder, ReachesARankInAnotherProcess) {
-  const RankOrder order{.action = RankAction::read,
-                        .part = RingPart::exchange,
-                        .executions = 7,
-                        .between = true,
-                        .cold = true,
-                        .counter_set = "default",
-                        .pass = 3,
-                        .value = std::byte{0xff},
-                        .inputs = InputSet::key_probe,
-                        .tensor = OutputTensor::lse,
-                        .first = std::int64_t{1} << 40,
-                        .count = 12};
-  const RankOrder back = rank_order_from_json(through_bytes(to_json(order)));
-  EXPECT_EQ(back.action, order.action);
-  EXPECT_EQ(back.part, order.part);
-  EXPECT_EQ(back.executions, order.executions);
-  EXPECT_EQ(back.between, order.between);
-  EXPECT_EQ(back.cold, order.cold);
-  EXPECT_EQ(back.counter_set, order.counter_set);
-  EXPECT_EQ(back.pass, order.pass);
-  EXPECT_EQ(back.value, order.value);
-  EXPECT_EQ(back.inputs, order.inputs);
-  EXPECT_EQ(back.tensor, order.tensor);
-  EXPECT_EQ(back.first, order.first);
-  EXPECT_EQ(back.count, order.count);
+template <class Command>
+Command arrived(const Command& command) {
+  return std::get<Command>(rank_command_from_json(through_bytes(to_json(RankCommand(command)))));
 }
 
-TEST(RankOrder, MovesDataWhereRanksRunOrCountTogether) {
-  for (const RankAction action : {RankAction::run, RankAction::time_link, RankAction::open_counters,
-                                  RankAction::count_pass, RankAction::close_counters})
-    EXPECT_TRUE(moves_data({.action = action}));
-  for (const RankAction action : {RankAction::describe, RankAction::fill, RankAction::verify,
-                                  RankAction::load, RankAction::probe, RankAction::read})
-    EXPECT_FALSE(moves_data({.action = action}));
+TEST(RankCommand, ReachesARankInAnotherProcess) {
+  const RunRing run = arrived(RunRing{RingPart::exchange, 7, true});
+  EXPECT_EQ(run.part, RingPart::exchange);
+  EXPECT_EQ(run.executions, 7);
+  EXPECT_TRUE(run.cold);
+  const TimeLink link = arrived(TimeLink{true, 5});
+  EXPECT_TRUE(link.between);
+  EXPECT_EQ(link.executions, 5);
+  EXPECT_EQ(arrived(OpenCounters{"default"}).set, "default");
+  const CountPass count = arrived(CountPass{3, true});
+  EXPECT_EQ(count.pass, 3);
+  EXPECT_TRUE(count.cold);
+  EXPECT_EQ(arrived(FillOutput{std::byte{0xff}}).value, std::byte{0xff});
+  EXPECT_EQ(arrived(LoadInputs{InputSet::key_probe}).inputs, InputSet::key_probe);
+  const ReadOutput read = arrived(ReadOutput{OutputTensor::lse, std::int64_t{1} << 40, 12});
+  EXPECT_EQ(read.tensor, OutputTensor::lse);
+  EXPECT_EQ(read.first, std::int64_t{1} << 40);
+  EXPECT_EQ(read.count, 12);
+  for (const RankCommand& bare : {RankCommand(DescribeRank{}), RankCommand(CloseCounters{}),
+                                  RankCommand(VerifyOutput{}), RankCommand(ProbeKeys{})})
+    EXPECT_EQ(rank_command_from_json(through_bytes(to_json(bare))).index(), bare.index());
+}
+
+TEST(RankCommand, OfAnotherBuildIsRefused) {
+  EXPECT_THROW(rank_command_from_json({{"command", std::variant_size_v<RankCommand>}}), std::runtime_error);
+}
+
+TEST(RankCommand, MovesDataWhereRanksRunOrCountTogether) {
+  for (const RankCommand& command :
+       {RankCommand(RunRing{}), RankCommand(TimeLink{}), RankCommand(OpenCounters{}),
+        RankCommand(CountPass{}), RankCommand(CloseCounters{})})
+    EXPECT_TRUE(moves_data(command)) << command.index();
+  for (const RankCommand& command :
+       {RankCommand(DescribeRank{}), RankCommand(FillOutput{}), RankCommand(VerifyOutput{}),
+        RankCommand(LoadInputs{}), RankCommand(ProbeKeys{}), RankCommand(ReadOutput{})})
+    EXPECT_FALSE(moves_data(command)) << command.index();
 }
 
 TEST(RankAnswer, ComesBackWithEveryNumber) {

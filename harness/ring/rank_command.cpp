@@ -1,9 +1,19 @@
-#include "harness/ring/rank_order.hpp"
+#include "harness/ring/rank_command.hpp"
 
 #include <cstring>
-#include <nlohmann/json.hpp>
+
+#include "harness/ring/command_json.hpp"
 
 namespace hilbench {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunRing, part, executions, cold)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeLink, between, executions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenCounters, set)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CountPass, pass, cold)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FillOutput, value)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadInputs, inputs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReadOutput, tensor, first, count)
+
 namespace {
 
 using Json = nlohmann::json;
@@ -45,53 +55,18 @@ std::vector<float> values_from_json(const Json& json) {
 
 }  // namespace
 
-Json to_json(const RankOrder& order) {
-  return {{"action", order.action},
-          {"part", order.part},
-          {"executions", order.executions},
-          {"between", order.between},
-          {"cold", order.cold},
-          {"counter_set", order.counter_set},
-          {"pass", order.pass},
-          {"value", std::to_integer<int>(order.value)},
-          {"inputs", order.inputs},
-          {"tensor", order.tensor},
-          {"first", order.first},
-          {"count", order.count}};
+Json to_json(const RankCommand& command) {
+  return json_of_command(command);
 }
 
-RankOrder rank_order_from_json(const Json& json) {
-  return {.action = json.at("action").get<RankAction>(),
-          .part = json.at("part").get<RingPart>(),
-          .executions = json.at("executions"),
-          .between = json.at("between"),
-          .cold = json.at("cold"),
-          .counter_set = json.at("counter_set"),
-          .pass = json.at("pass"),
-          .value = static_cast<std::byte>(json.at("value").get<int>()),
-          .inputs = json.at("inputs").get<InputSet>(),
-          .tensor = json.at("tensor").get<OutputTensor>(),
-          .first = json.at("first"),
-          .count = json.at("count")};
+RankCommand rank_command_from_json(const Json& json) {
+  return command_from_json<RankCommand>(json);
 }
 
-bool moves_data(const RankOrder& order) {
-  switch (order.action) {
-    case RankAction::run:
-    case RankAction::time_link:
-    case RankAction::open_counters:
-    case RankAction::count_pass:
-    case RankAction::close_counters:
-      return true;
-    case RankAction::describe:
-    case RankAction::fill:
-    case RankAction::verify:
-    case RankAction::load:
-    case RankAction::probe:
-    case RankAction::read:
-      break;
-  }
-  return false;
+bool moves_data(const RankCommand& command) {
+  return std::holds_alternative<RunRing>(command) || std::holds_alternative<TimeLink>(command) ||
+         std::holds_alternative<OpenCounters>(command) || std::holds_alternative<CountPass>(command) ||
+         std::holds_alternative<CloseCounters>(command);
 }
 
 Json to_json(const RankAnswer& answer) {
