@@ -7,7 +7,7 @@
 #   --packages           stop after installing
 #   --setup              stop after installing and building
 #   --tests              install what the tests need and build them too; without --cuda and a GPU, GPU code is compiled
-#                        only if it is not as tracked in sweeps/ci.figures.json
+#                        only if it is not as tracked in sweeps/ci.costs.json
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -1,6 +1,6 @@
 # Decides whether the GPU code (the .cu files) is compiled, or replaced by stubs that refuse to launch.
 #
-# GPU code takes long to compile. What ptxas says of it is tracked in sweeps/ci.figures.json,
+# GPU code takes long to compile. What ptxas says of it is tracked in sweeps/ci.costs.json,
 # with the compiler, its flags and a hash of each file that the code is made of. With HILBENCH_DEVICE_CODE=IF_CHANGED,
 # which `./test.sh` sets on a machine without a GPU, stubs stand in as long as all of this is equal: the tracked figures
 # then hold. Sources that are not tracked are compiled. What the host compiler builds is compiled in any case.
@@ -26,7 +26,7 @@ string(STRIP "${HILBENCH_DEVICE_FLAGS}" HILBENCH_DEVICE_FLAGS)
 
 # hilbench_device_code_change(variable): what first differs from the tracked GPU code; empty if nothing does.
 function(hilbench_device_code_change variable)
-  set(tracked ${PROJECT_SOURCE_DIR}/sweeps/ci.figures.json)
+  set(tracked ${PROJECT_SOURCE_DIR}/sweeps/ci.costs.json)
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tracked})
   set(${variable} "no ${tracked}" PARENT_SCOPE)
   if(NOT EXISTS ${tracked})
@@ -77,7 +77,7 @@ if(HILBENCH_DEVICE_CODE STREQUAL "IF_CHANGED")
     message(STATUS "GPU code is compiled: no python3 to write stubs")
   else()
     set(HILBENCH_DEVICE_STUBS ON)
-    message(STATUS "GPU code is as tracked in sweeps/ci.figures.json: stubs stand in for it")
+    message(STATUS "GPU code is as tracked in sweeps/ci.costs.json: stubs stand in for it")
   endif()
   # An edit of one of them decides anew.
   list(TRANSFORM HILBENCH_TRACKED_DEVICE_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE inputs)

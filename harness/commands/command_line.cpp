@@ -23,7 +23,7 @@
 // Every command, in the order of --help. NAME.cpp defines add_NAME.
 #define HILBENCH_COMMANDS(line)                                                                             \
   line(run) line(plan) line(init) line(show) line(report) line(site) line(compare) line(check) line(export) \
-      line(predict) line(order) line(list) line(doctor) line(gate) line(figures) line(worker)               \
+      line(predict) line(order) line(list) line(doctor) line(gate) line(costs) line(worker)                 \
           line(describe_build) line(count_executions) line(describe_commands)
 
 namespace hilbench {
@@ -202,7 +202,7 @@ int run_command_line(int argc, char** argv) {
       "\n"
       "Exit status: 0 done; 1 a record failed, `run --require-measured` measured nothing, `gate` or "
       "`compare` found "
-      "a slower variant, `figures` one that grew, `check` a fault, or `order` no bijection; 2 wrong usage or "
+      "a slower variant, `costs` one that grew, `check` a fault, or `order` no bijection; 2 wrong usage or "
       "input; "
       "3 inconclusive; 4 a problem of this machine; 130 after Ctrl-C.");
   Commands commands(app, text_of(argc, argv));

@@ -111,7 +111,7 @@ class CommandsTest(unittest.TestCase):
                     self.assertIn(option, options[command], f"{where}: hilbench {command}{rest}")
         for where in ("action.yml: Measure both builds", "docs/ci.md: GitLab", ".ci/run"):
             self.assertIn((where, "gate"), seen)
-        self.assertGreaterEqual({command for _, command in seen}, {"gate", "run", "compare", "figures", "export"})
+        self.assertGreaterEqual({command for _, command in seen}, {"gate", "run", "compare", "costs", "export"})
 
     def test_undocumented_options_are_found(self):
         found = dict(commands_of("x/hilbench gate a.yaml \\\n --baseline old/hilbench --nonsense 3 | tail -1"))

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "harness/costs/costs.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/gate/figures.hpp"
 #include "harness/plan/plan.hpp"
 
 namespace hilbench {
@@ -33,13 +33,13 @@ CounterSet instruction_counter_set();
 
 using CountProgress = std::function<void(const std::string& case_id)>;
 
-// Fills `table.instructions`, and the figure `instructions` of the rows of processors. Every case is counted
+// Fills `table.instructions`, and the cost `instructions` of the rows of processors. Every case is counted
 // in a fresh process, with one thread: threads that wait for each other spin, and how often is chance. With
 // Repeat::twice it is counted in two processes, and the tolerance is at least twice the largest difference.
 // Throws EnvironmentError if a process cannot be started, crashes, or takes longer than `timeout_s` for each
 // variant; Interrupted after a stop signal.
 enum class Repeat { once, twice };
-void count_instructions(FigureTable& table, const Sweep& sweep, const Plan& plan, const Site& site,
+void count_instructions(CostTable& table, const Sweep& sweep, const Plan& plan, const Site& site,
                         const InstructionCounter& counter, Repeat repeat, const CountProgress& progress);
 
 // The number of instructions in one part of callgrind's output; nothing if the text is no such part.

@@ -1,13 +1,14 @@
-// Figures as a file.
+// Costs as a file.
+#include "kernels/base/json.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/gate/figures.hpp"
+#include "harness/costs/costs.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
 
 namespace hilbench {
@@ -18,7 +19,7 @@ using nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 
-// The keys of a row beside its figures.
+// The keys of a row beside its costs.
 struct RowKeys {
   const char* group;
   const char* name;
@@ -32,29 +33,28 @@ ordered_json number(double value) {
   return value;
 }
 
-std::string rows_json(const std::vector<FigureRow>& rows, const RowKeys& keys) {
+std::string rows_json(const std::vector<CostRow>& rows, const RowKeys& keys) {
   std::string text;
-  for (const FigureRow& row : rows) {
+  for (const CostRow& row : rows) {
     ordered_json line = {{keys.group, row.group}, {keys.name, row.name}};
-    for (const auto& [name, figure] : row.figures)
-      line[name] = figure.value ? number(*figure.value) : ordered_json();
+    for (const auto& [name, cost] : row.costs) line[name] = cost.value ? number(*cost.value) : ordered_json();
     text += fmt::format("{}\n  {}", text.empty() ? "" : ",", line.dump());
   }
   return fmt::format("[{}\n]", text);
 }
 
-// Reads a file of figures. Every function throws UsageError that names the file and what is wrong in it.
+// Reads a file of costs. Every function throws UsageError that names the file and what is wrong in it.
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file) : file_(file) {}
 
-  FigureTable table(const json& root) const {
-    if (!root.is_object() || root.value("kind", json()) != "hilbench figures")
-      damaged("it has no \"kind\": \"hilbench figures\"");
+  CostTable table(const json& root) const {
+    if (!root.is_object() || root.value("kind", json()) != "hilbench costs")
+      damaged("it has no \"kind\": \"hilbench costs\"");
     if (root.value("schema", json()) != kSchema)
       damaged(fmt::format("its schema is {}, this program reads {}", root.value("schema", json()).dump(),
                           kSchema));
-    FigureTable table{.sweep = text(root, "sweep")};
+    CostTable table{.sweep = text(root, "sweep")};
     table.instructions.taken_with = basis(root, "instructions_taken_with");
     table.instructions.tolerance = share(root, "instructions_tolerance");
     table.kernels_basis.taken_with = basis(root, "kernels_taken_with");
@@ -66,10 +66,10 @@ class Reader {
 
  private:
   [[noreturn]] void damaged(const std::string& why) const {
-    throw UsageError({.what = "not a file of accepted figures",
+    throw UsageError({.what = "not a file of accepted costs",
                       .where = file_.string(),
                       .why = why,
-                      .remedy = "remove it; `hilbench figures SWEEP.yaml --accept` writes a new one"});
+                      .remedy = "remove it; `hilbench costs SWEEP.yaml --accept` writes a new one"});
   }
 
   const json& member(const json& object, const char* key) const {
@@ -99,10 +99,10 @@ class Reader {
     if (!object.is_object()) damaged("'device_code' is no object");
     return {text(object, "compiler"), text(object, "flags"), basis(object, "sources")};
   }
-  std::vector<FigureRow> rows(const json& root, const char* key, const RowKeys& keys) const {
+  std::vector<CostRow> rows(const json& root, const char* key, const RowKeys& keys) const {
     const json& list = member(root, key);
     if (!list.is_array()) damaged(fmt::format("'{}' is no list", key));
-    std::vector<FigureRow> rows;
+    std::vector<CostRow> rows;
     std::set<std::string> seen;
     for (const json& each : list) {
       rows.push_back(row(each, keys));
@@ -111,16 +111,15 @@ class Reader {
     }
     return rows;
   }
-  FigureRow row(const json& object, const RowKeys& keys) const {
+  CostRow row(const json& object, const RowKeys& keys) const {
     if (!object.is_object()) damaged("a row is no object");
-    FigureRow row{.group = text(object, keys.group), .name = text(object, keys.name)};
+    CostRow row{.group = text(object, keys.group), .name = text(object, keys.name)};
     for (const auto& [name, value] : object.items()) {
       if (name == keys.group || name == keys.name) continue;
       const bool known = value.is_number() && value.get<double>() >= 0 && std::isfinite(value.get<double>());
       if (!known && !value.is_null())
-        damaged(fmt::format("'{}' of '{}' is no figure", one_line(name, 60), row.text()));
-      row.figures[one_line(name)] =
-          known ? FigureValue{value.get<double>(), ""} : FigureValue{{}, "was not known"};
+        damaged(fmt::format("'{}' of '{}' is no cost", one_line(name, 60), row.text()));
+      row.costs[one_line(name)] = known ? CostValue{value.get<double>(), ""} : CostValue{{}, "was not known"};
     }
     return row;
   }
@@ -139,10 +138,10 @@ std::string device_code_json(const DeviceCode& code) {
 
 }  // namespace
 
-std::string figures_json(const FigureTable& table) {
-  const auto basis = [](const FigureBasis& taken_with) { return json(taken_with).dump(); };
+std::string costs_json(const CostTable& table) {
+  const auto basis = [](const CostBasis& taken_with) { return json(taken_with).dump(); };
   return fmt::format(
-      "{{\"kind\": \"hilbench figures\", \"schema\": {}, \"sweep\": {},\n\"instructions_taken_with\": {},\n"
+      "{{\"kind\": \"hilbench costs\", \"schema\": {}, \"sweep\": {},\n\"instructions_taken_with\": {},\n"
       "\"instructions_tolerance\": {},\n\"variants\": {},\n\"kernels_taken_with\": {},\n\"kernels\": {},\n"
       "\"device_code\": {}}}\n",
       kSchema, json(table.sweep).dump(), basis(table.instructions.taken_with),
@@ -151,7 +150,7 @@ std::string figures_json(const FigureTable& table) {
       device_code_json(table.device_code));
 }
 
-FigureTable figures_from_json(std::string_view text, const std::filesystem::path& file) {
+CostTable costs_from_json(std::string_view text, const std::filesystem::path& file) {
   return Reader(file).table(parse_json(text, file.string()));
 }
 

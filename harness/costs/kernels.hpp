@@ -4,21 +4,21 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/gate/figures.hpp"
+#include "harness/costs/costs.hpp"
 
 namespace hilbench {
 
-struct KernelFigures {
+struct KernelCosts {
   KernelBasis basis;
   DeviceCode device_code;
-  std::vector<FigureRow> rows;  // by architecture, then by name
+  std::vector<CostRow> rows;  // by architecture, then by name
 };
 
 // Of this build. The compiler's words were kept when it was built, so this needs no GPU.
-KernelFigures kernel_figures();
+KernelCosts kernel_costs();
 
 // From lines that `ptxas -v` writes, after the lines "compiler: NAME", "flags: FLAGS" and "source: FILE HASH"
 // ..., or after the line "absent: WHY".
-KernelFigures parse_kernel_figures(std::string_view text);
+KernelCosts parse_kernel_costs(std::string_view text);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-#include "harness/gate/figures_execution.hpp"
+#include "harness/costs/execution.hpp"
 
 #include <fmt/format.h>
 #include <hwy/targets.h>
@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harness/costs/count.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/gate/figures_count.hpp"
 #include "harness/measure/bench.hpp"
 #include "harness/ring/thread_ranks.hpp"
 #include "harness/worker/make_variant.hpp"
@@ -50,7 +50,7 @@ class Counting {
   }
 
  private:
-  // A bench for each variant: then its figure does not depend on which variants came before.
+  // A bench for each variant: then its cost does not depend on which variants came before.
   nlohmann::json once(const Record& record) {
     ComparisonTask task = task_;
     task.records = {record};

@@ -1,4 +1,4 @@
-#include "harness/gate/figures_kernels.hpp"
+#include "harness/costs/kernels.hpp"
 
 #include <cxxabi.h>
 
@@ -61,60 +61,60 @@ class PtxasLines {
     } else if (std::regex_search(line, match, kProperties)) {
       of_entry_ = match[1] == entry_;  // else of a function that the kernel calls
     } else if (const auto spilled = number_before(line, "bytes spill stores"); spilled && of_entry_) {
-      set(figure::kSpilledBytes, *spilled);
+      set(cost::kSpilledBytes, *spilled);
     } else if (const auto registers = number_before(line, "registers"); registers && !entry_.empty()) {
-      set(figure::kRegisters, *registers);
-      set(figure::kStaticSharedBytes, number_before(line, "bytes smem").value_or(0));
+      set(cost::kRegisters, *registers);
+      set(cost::kStaticSharedBytes, number_before(line, "bytes smem").value_or(0));
       rows.push_back(row_);
       entry_.clear();
     }
   }
 
-  std::vector<FigureRow> rows;
+  std::vector<CostRow> rows;
 
  private:
-  void set(std::string_view name, double value) { row_.figures[std::string(name)] = {value, ""}; }
+  void set(std::string_view name, double value) { row_.costs[std::string(name)] = {value, ""}; }
 
   std::string entry_;  // mangled; empty: no kernel is being read
   bool of_entry_ = false;
-  FigureRow row_;
+  CostRow row_;
 };
 
 // Two kernels may have the same short name: they are numbered.
-void number_equals(std::vector<FigureRow>& rows) {
+void number_equals(std::vector<CostRow>& rows) {
   std::map<std::string, int> seen;
-  for (FigureRow& row : rows)
+  for (CostRow& row : rows)
     if (const int before = seen[row.text()]++; before > 0) row.name += " #" + std::to_string(before + 1);
 }
 
 }  // namespace
 
-KernelFigures parse_kernel_figures(std::string_view text) {
+KernelCosts parse_kernel_costs(std::string_view text) {
   std::istringstream lines{std::string(text)};
-  KernelFigures figures;
+  KernelCosts costs;
   PtxasLines ptxas;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("absent: "))
-      figures.basis.absence = line.substr(8);
+      costs.basis.absence = line.substr(8);
     else if (line.starts_with("compiler: "))
-      figures.basis.taken_with["compiler"] = figures.device_code.compiler = line.substr(10);
+      costs.basis.taken_with["compiler"] = costs.device_code.compiler = line.substr(10);
     else if (line.starts_with("flags: "))
-      figures.device_code.flags = line.substr(7);
+      costs.device_code.flags = line.substr(7);
     else if (const std::size_t space = line.rfind(' '); line.starts_with("source: ") && space > 8)
-      figures.device_code.sources[line.substr(8, space - 8)] = line.substr(space + 1);
+      costs.device_code.sources[line.substr(8, space - 8)] = line.substr(space + 1);
     else
       ptxas.read(line);
   }
-  figures.rows = std::move(ptxas.rows);
-  std::ranges::stable_sort(figures.rows, [](const FigureRow& a, const FigureRow& b) {
+  costs.rows = std::move(ptxas.rows);
+  std::ranges::stable_sort(costs.rows, [](const CostRow& a, const CostRow& b) {
     return std::tie(a.group, a.name) < std::tie(b.group, b.name);
   });
-  number_equals(figures.rows);
-  return figures;
+  number_equals(costs.rows);
+  return costs;
 }
 
-KernelFigures kernel_figures() {
-  return parse_kernel_figures(embedded_kernel_resources());
+KernelCosts kernel_costs() {
+  return parse_kernel_costs(embedded_kernel_resources());
 }
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-#include "harness/gate/figures_count.hpp"
+#include "harness/costs/count.hpp"
 
 #include <fmt/format.h>
 
@@ -109,11 +109,11 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
 }
 
 struct Counts {
-  std::map<std::string, FigureValue> of_variants;
+  std::map<std::string, CostValue> of_variants;
   std::string instruction_set, bf16_products;
 };
 
-FigureValue figure_of(const nlohmann::json& answer, const std::filesystem::path& parts) {
+CostValue cost_of(const nlohmann::json& answer, const std::filesystem::path& parts) {
   if (answer.contains("instructions")) return {answer.at("instructions").get<double>(), ""};
   if (!answer.contains("part")) return {.reason = answer.value("reason", "no answer")};
   const std::string file = fmt::format("{}.{}", parts.string(), answer.at("part").get<int>());
@@ -129,22 +129,22 @@ Counts count_once(const ComparisonTask& task, const InstructionCounter& counter)
   const nlohmann::json answer = ask_for_counts(task, counter, parts);
   Counts counts{.instruction_set = answer.at("instruction_set"), .bf16_products = answer.at("bf16_products")};
   for (const nlohmann::json& variant : answer.at("variants"))
-    counts.of_variants[variant.at("variant")] = figure_of(variant, parts);
+    counts.of_variants[variant.at("variant")] = cost_of(variant, parts);
   return counts;
 }
 
 // The largest difference of two counts of one program, as a share.
 double spread(const Counts& a, const Counts& b) {
   double most = 0;
-  for (const auto& [variant, figure] : a.of_variants) {
+  for (const auto& [variant, cost] : a.of_variants) {
     const auto other = b.of_variants.find(variant);
-    if (other == b.of_variants.end() || !figure.value || !other->second.value) continue;
-    most = std::max(most, std::abs(*figure.value - *other->second.value) / *figure.value);
+    if (other == b.of_variants.end() || !cost.value || !other->second.value) continue;
+    most = std::max(most, std::abs(*cost.value - *other->second.value) / *cost.value);
   }
   return most;
 }
 
-FigureBasis basis_of(const InstructionCounter& counter, const Counts& counts) {
+CostBasis basis_of(const InstructionCounter& counter, const Counts& counts) {
   const BuildInfo& build = build_info();
   return {{"counter", counter.version},
           {"instruction_set", counts.instruction_set},
@@ -155,23 +155,23 @@ FigureBasis basis_of(const InstructionCounter& counter, const Counts& counts) {
           {"highway", std::string(build.highway)}};
 }
 
-void enter(FigureTable& table, const std::string& case_id, const Counts& counts) {
-  for (FigureRow& row : table.variants)
+void enter(CostTable& table, const std::string& case_id, const Counts& counts) {
+  for (CostRow& row : table.variants)
     if (const auto found = counts.of_variants.find(row.name);
         row.group == case_id && found != counts.of_variants.end())
-      row.figures[std::string(figure::kInstructions)] = found->second;
+      row.costs[std::string(cost::kInstructions)] = found->second;
 }
 
-void give_reason(FigureTable& table, const InstructionCounter& counter) {
-  for (FigureRow& row : table.variants) {
-    FigureValue& figure = row.figures[std::string(figure::kInstructions)];
-    if (figure.value) continue;
+void give_reason(CostTable& table, const InstructionCounter& counter) {
+  for (CostRow& row : table.variants) {
+    CostValue& cost = row.costs[std::string(cost::kInstructions)];
+    if (cost.value) continue;
     if (!row.skip.empty())
-      figure.reason = row.skip;
+      cost.reason = row.skip;
     else if (row.needs_a_gpu)
-      figure.reason = "instructions are counted on processors only";
+      cost.reason = "instructions are counted on processors only";
     else if (counter.source == InstructionSource::none)
-      figure.reason = counter.absence;
+      cost.reason = counter.absence;
   }
 }
 
@@ -208,7 +208,7 @@ InstructionCounter find_instruction_counter(InstructionSource wanted) {
   return hardware;
 }
 
-void count_instructions(FigureTable& table, const Sweep& sweep, const Plan& plan, const Site& site,
+void count_instructions(CostTable& table, const Sweep& sweep, const Plan& plan, const Site& site,
                         const InstructionCounter& counter, Repeat repeat, const CountProgress& progress) {
   table.instructions = {.absence = counter.absence, .tolerance = kCallgrindTolerance};
   for (const Comparison& comparison : plan.comparisons) {

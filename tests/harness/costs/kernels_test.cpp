@@ -1,4 +1,4 @@
-#include "harness/gate/figures_kernels.hpp"
+#include "harness/costs/kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,53 +24,53 @@ ptxas info    : Function properties for plain
 ptxas info    : Used 255 registers, used 0 barriers
 )";
 
-double value(const FigureRow& row, std::string_view name) {
-  return row.figures.find(name)->second.value.value();
+double value(const CostRow& row, std::string_view name) {
+  return row.costs.find(name)->second.value.value();
 }
 
-TEST(KernelFigures, AreReadFromTheWordsOfTheCompiler) {
-  const KernelFigures figures = parse_kernel_figures(kLines);
-  EXPECT_EQ(figures.basis.taken_with.at("compiler"), "nvcc 13.0.88");
-  ASSERT_EQ(figures.rows.size(), 2u);
-  const FigureRow &plain = figures.rows[0], &clear = figures.rows[1];
+TEST(KernelCosts, AreReadFromTheWordsOfTheCompiler) {
+  const KernelCosts costs = parse_kernel_costs(kLines);
+  EXPECT_EQ(costs.basis.taken_with.at("compiler"), "nvcc 13.0.88");
+  ASSERT_EQ(costs.rows.size(), 2u);
+  const CostRow &plain = costs.rows[0], &clear = costs.rows[1];
   EXPECT_EQ(plain.text(), "sm_80/plain");
-  EXPECT_EQ(value(plain, figure::kRegisters), 255);
-  EXPECT_EQ(value(plain, figure::kSpilledBytes), 0);
-  EXPECT_EQ(value(plain, figure::kStaticSharedBytes), 0);
+  EXPECT_EQ(value(plain, cost::kRegisters), 255);
+  EXPECT_EQ(value(plain, cost::kSpilledBytes), 0);
+  EXPECT_EQ(value(plain, cost::kStaticSharedBytes), 0);
   EXPECT_EQ(clear.group, "sm_90a");
   EXPECT_EQ(clear.name, "clear<float>");
-  EXPECT_EQ(value(clear, figure::kRegisters), 32);
-  EXPECT_EQ(value(clear, figure::kSpilledBytes), 8);
-  EXPECT_EQ(value(clear, figure::kStaticSharedBytes), 400);
+  EXPECT_EQ(value(clear, cost::kRegisters), 32);
+  EXPECT_EQ(value(clear, cost::kSpilledBytes), 8);
+  EXPECT_EQ(value(clear, cost::kStaticSharedBytes), 400);
 }
 
-TEST(KernelFigures, TellWhatTheGpuCodeIsMadeOf) {
-  const DeviceCode code = parse_kernel_figures(kLines).device_code;
+TEST(KernelCosts, TellWhatTheGpuCodeIsMadeOf) {
+  const DeviceCode code = parse_kernel_costs(kLines).device_code;
   EXPECT_EQ(code.compiler, "nvcc 13.0.88");
   EXPECT_EQ(code.flags, "-O3: any 75-real 80-real");
   EXPECT_EQ(code.sources, (std::map<std::string, std::string>{{"kernels/cuda/shared/clear.cu", "00ff"},
                                                               {"a file with spaces.cuh", "11ee"}}));
 }
 
-TEST(KernelFigures, EqualNamesAreNumbered) {
+TEST(KernelCosts, EqualNamesAreNumbered) {
   const std::string kernel = "Compiling entry function 'first' for 'sm_80'\nUsed 8 registers\n";
-  const KernelFigures figures = parse_kernel_figures("compiler: x\n" + kernel + kernel);
-  ASSERT_EQ(figures.rows.size(), 2u);
-  EXPECT_EQ(figures.rows[0].name, "first");
-  EXPECT_EQ(figures.rows[1].name, "first #2");
+  const KernelCosts costs = parse_kernel_costs("compiler: x\n" + kernel + kernel);
+  ASSERT_EQ(costs.rows.size(), 2u);
+  EXPECT_EQ(costs.rows[0].name, "first");
+  EXPECT_EQ(costs.rows[1].name, "first #2");
 }
 
-TEST(KernelFigures, ABuildWithoutCudaSaysSo) {
-  const KernelFigures figures = parse_kernel_figures("absent: this build has no CUDA code\n");
-  EXPECT_TRUE(figures.rows.empty());
-  EXPECT_TRUE(figures.basis.taken_with.empty());
-  EXPECT_EQ(figures.basis.absence, "this build has no CUDA code");
+TEST(KernelCosts, ABuildWithoutCudaSaysSo) {
+  const KernelCosts costs = parse_kernel_costs("absent: this build has no CUDA code\n");
+  EXPECT_TRUE(costs.rows.empty());
+  EXPECT_TRUE(costs.basis.taken_with.empty());
+  EXPECT_EQ(costs.basis.absence, "this build has no CUDA code");
 }
 
-TEST(KernelFigures, OfThisBuildAreThereOrAbsentWithAReason) {
-  const KernelFigures figures = kernel_figures();
-  EXPECT_NE(figures.rows.empty(), figures.basis.absence.empty());
-  EXPECT_EQ(figures.rows.empty(), figures.basis.taken_with.empty());
+TEST(KernelCosts, OfThisBuildAreThereOrAbsentWithAReason) {
+  const KernelCosts costs = kernel_costs();
+  EXPECT_NE(costs.rows.empty(), costs.basis.absence.empty());
+  EXPECT_EQ(costs.rows.empty(), costs.basis.taken_with.empty());
 }
 
 }  // namespace
