@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/base/counter.hpp"
+#include "kernels/base/text/counter.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/index/index.hpp"

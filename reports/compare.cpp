@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/tables/environment.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/pairing.hpp"

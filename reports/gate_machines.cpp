@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/gate/disturbances.hpp"
 #include "reports/view/format.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/gate/lone_cases.hpp"
 #include "reports/gate/run_slowdown.hpp"
 #include "reports/gate_machines.hpp"

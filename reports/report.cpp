@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/files.hpp"
-#include "kernels/base/held_signals.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/process/held_signals.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/claims/literature.hpp"
 #include "reports/document/document.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 

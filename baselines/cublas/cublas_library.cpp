@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
 
 // The frontend has a JSON library of its own, which would change how the whole program writes floats.
 #define CUDNN_FRONTEND_SKIP_JSON_LIB

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "baselines/peak/peak.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/run_in_child.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/process/run_in_child.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

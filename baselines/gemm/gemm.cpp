@@ -18,7 +18,7 @@
 
 #include "baselines/gemm/blas.hpp"
 #include "baselines/gemm/softmax.hpp"
-#include "kernels/base/float16.hpp"
+#include "kernels/base/files/float16.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/machine/host_memory.hpp"
 

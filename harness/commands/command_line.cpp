@@ -18,7 +18,7 @@
 
 #include "harness/run/environment.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 
 // Every command, in the order of --help. NAME.cpp defines add_NAME.
 #define HILBENCH_COMMANDS(line)                                                                             \

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "harness/commands/command_line.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/variant_filter.hpp"
 #include "reports/compare_document.hpp"
 #include "reports/gate_runs.hpp"

@@ -20,8 +20,8 @@
 #include "harness/plan/filter.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/files.hpp"
-#include "kernels/base/json.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/text/json.hpp"
 
 namespace hilbench {
 namespace {

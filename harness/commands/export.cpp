@@ -12,8 +12,8 @@
 #include <system_error>
 
 #include "harness/commands/command_line.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {

@@ -14,9 +14,9 @@
 #include "harness/plan/site.hpp"
 #include "harness/sweep/first_sweep.hpp"
 #include "harness/sweep/sweep.hpp"
-#include "kernels/base/files.hpp"
-#include "kernels/base/share.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/text/share.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
 

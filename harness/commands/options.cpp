@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "kernels/base/byte_size.hpp"
-#include "kernels/base/share.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/byte_size.hpp"
+#include "kernels/base/text/share.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

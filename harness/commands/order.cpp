@@ -11,8 +11,8 @@
 #include <string>
 
 #include "harness/commands/command_line.hpp"
-#include "kernels/base/npy.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/files/npy.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/case/windows.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/orders/describe.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/commands/sweep_arguments.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 

@@ -6,8 +6,8 @@
 #include "harness/ring/thread_ranks.hpp"
 #include "harness/run/make_task.hpp"
 #include "harness/worker/make_variant.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/nvtx.hpp"
+#include "kernels/base/process/nvtx.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -20,7 +20,7 @@
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/records/store.hpp"
 #include "reports/records/store_folder.hpp"
 #include "reports/terminal/results.hpp"

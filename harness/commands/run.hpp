@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/commands/sweep_arguments.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 

@@ -8,8 +8,8 @@
 #include "harness/plan/filter.hpp"
 #include "harness/run/step_progress.hpp"
 #include "harness/sweep/claim_sweeps.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/costs/costs.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 

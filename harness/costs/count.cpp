@@ -11,14 +11,14 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/device/callgrind.hpp"
-#include "harness/process/child_process.hpp"
 #include "harness/run/build_info.hpp"
 #include "harness/run/make_task.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
-#include "kernels/base/json.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/process/child_process.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/json.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

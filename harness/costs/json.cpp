@@ -1,5 +1,5 @@
 // Costs as a file.
-#include "kernels/base/json.hpp"
+#include "kernels/base/text/json.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 
 #include "harness/costs/costs.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "harness/counters/backends.hpp"
 #include "harness/counters/cuda_driver.hpp"
-#include "kernels/base/yaml.hpp"
+#include "kernels/base/text/yaml.hpp"
 
 namespace hilbench {
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
 #include "kernels/machine/gpu.hpp"
 
 namespace hilbench {

@@ -10,7 +10,7 @@
 
 #include "harness/counters/backends.hpp"
 #include "harness/counters/cuda_driver.hpp"
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
 
 namespace hilbench {
 

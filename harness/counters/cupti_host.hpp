@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
 
 namespace hilbench {
 

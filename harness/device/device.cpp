@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 

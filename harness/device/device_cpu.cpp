@@ -9,7 +9,7 @@
 #include "baselines/peak/peak.hpp"
 #include "harness/device/callgrind.hpp"
 #include "harness/device/device.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/machine/host_memory.hpp"

@@ -9,7 +9,7 @@
 #include "harness/device/device.hpp"
 #include "harness/device/kernel_times.hpp"
 #include "harness/device/nvml.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/cuda/runtime/blocking_kernel.hpp"
 #include "kernels/cuda/runtime/device_memory.hpp"
 #include "kernels/cuda/runtime/event.hpp"

@@ -1,6 +1,6 @@
 // For a build without CUDA.
 #include "harness/device/device.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/machine/gpu.hpp"
 
 namespace hilbench {

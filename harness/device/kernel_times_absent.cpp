@@ -1,6 +1,6 @@
 // For a build without CUPTI.
 #include "harness/device/kernel_times.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 

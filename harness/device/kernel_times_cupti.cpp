@@ -9,8 +9,8 @@
 
 #include "harness/counters/backends.hpp"
 #include "harness/device/kernel_times.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/cuda/runtime/device_memory.hpp"
 
 namespace hilbench {

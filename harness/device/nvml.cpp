@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
 #include "kernels/machine/gpu.hpp"
 
 namespace hilbench {

@@ -6,8 +6,8 @@
 
 #include "baselines/external/programs.hpp"
 #include "harness/external/python.hpp"
-#include "harness/process/child_process.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/process/child_process.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 

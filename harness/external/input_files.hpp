@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "harness/measure/inputs.hpp"
-#include "harness/process/shared_file.hpp"
+#include "kernels/base/process/shared_file.hpp"
 
 namespace hilbench {
 

@@ -14,9 +14,9 @@
 #include "baselines/external/programs.hpp"
 #include "harness/external/fork_server.hpp"
 #include "harness/external/python.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/json.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/json.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/case/windows.hpp"
 
 namespace hilbench {

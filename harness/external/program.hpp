@@ -11,9 +11,9 @@
 
 #include "harness/external/input_files.hpp"
 #include "harness/measure/verify.hpp"
-#include "harness/process/child_process.hpp"
-#include "harness/process/shared_file.hpp"
 #include "harness/sweep/settings.hpp"
+#include "kernels/base/process/child_process.hpp"
+#include "kernels/base/process/shared_file.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/process/shared_file.hpp"
+#include "kernels/base/process/shared_file.hpp"
 
 namespace hilbench {
 

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include "harness/measure/comparison_task.hpp"
-#include "harness/process/child_process.hpp"
-#include "harness/process/offspring.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/run_in_child.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/process/child_process.hpp"
+#include "kernels/base/process/offspring.hpp"
+#include "kernels/base/process/run_in_child.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

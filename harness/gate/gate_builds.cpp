@@ -7,7 +7,7 @@
 
 #include "harness/gate/paired_measurement.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/gate/lone_cases.hpp"
 #include "reports/view/format.hpp"
 

@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "harness/gate/paired_measurement.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

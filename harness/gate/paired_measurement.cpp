@@ -10,7 +10,7 @@
 #include "harness/run/make_task.hpp"
 #include "harness/run/settle.hpp"
 #include "harness/run/worker_process.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/gate/disturbances.hpp"
 #include "reports/records/stats.hpp"
 #include "reports/records/store.hpp"

@@ -7,8 +7,8 @@
 
 #include "harness/run/environment.hpp"
 #include "harness/run/resume.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 namespace {

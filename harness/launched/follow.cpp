@@ -13,7 +13,7 @@
 #include "harness/launched/hosted_ranks.hpp"
 #include "harness/launched/launched_rings.hpp"
 #include "harness/run/make_task.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

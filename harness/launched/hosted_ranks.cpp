@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/ring/persistent_run.hpp"
 
 namespace hilbench {

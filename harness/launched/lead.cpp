@@ -9,7 +9,7 @@
 #include "harness/run/repeated_events.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "harness/worker/worker.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

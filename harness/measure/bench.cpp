@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
 

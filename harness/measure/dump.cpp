@@ -6,8 +6,8 @@
 #include <system_error>
 #include <vector>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/npy.hpp"
+#include "kernels/base/files/npy.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "harness/measure/random_values.hpp"
-#include "kernels/base/hash.hpp"
-#include "kernels/base/npy.hpp"
+#include "kernels/base/files/npy.hpp"
+#include "kernels/base/text/hash.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/untouched_vector.hpp"
+#include "kernels/base/files/untouched_vector.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {

@@ -15,7 +15,7 @@
 
 #include "harness/measure/mask_sums.hpp"
 #include "harness/measure/window_sums.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
 #include "kernels/case/windows.hpp"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/base/untouched_vector.hpp"
+#include "kernels/base/files/untouched_vector.hpp"
 #include "kernels/case/pattern.hpp"
 
 namespace hilbench {

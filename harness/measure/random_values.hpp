@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 

@@ -10,8 +10,8 @@
 
 #include "harness/measure/random_values.hpp"
 #include "harness/measure/rounds.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/nvtx.hpp"
+#include "kernels/base/process/nvtx.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/stats.hpp"
 
 namespace hilbench {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/variant_filter.hpp"
 
 namespace hilbench {

@@ -12,7 +12,7 @@
 #include "harness/plan/page_reasons.hpp"
 #include "harness/plan/ring_reasons.hpp"
 #include "harness/plan/window_plan.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/ring/shard_keys.hpp"
 #include "reports/records/record.hpp"

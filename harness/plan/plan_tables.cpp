@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "harness/plan/expected_time.hpp"
-#include "kernels/base/share.hpp"
+#include "kernels/base/text/share.hpp"
 
 namespace hilbench {
 namespace {

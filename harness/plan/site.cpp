@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/ring/transport/peer.hpp"
 
 namespace hilbench {

@@ -8,7 +8,7 @@
 
 #include "harness/predict/least_squares.hpp"
 #include "harness/predict/solution.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/stats.hpp"
 #include "reports/records/student.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "harness/predict/prediction.hpp"
 #include "harness/predict/text.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {

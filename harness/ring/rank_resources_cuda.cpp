@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/ring/rank_resources.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/cuda/runtime/blocking_kernel.hpp"
 #include "kernels/cuda/runtime/device_memory.hpp"
 #include "kernels/cuda/runtime/event.hpp"

@@ -1,6 +1,6 @@
 // Used by builds without CUDA.
 #include "harness/ring/rank_resources.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/machine/gpu.hpp"
 
 namespace hilbench {

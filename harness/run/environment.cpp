@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "harness/run/build_info.hpp"
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 #include "kernels/machine/host_json.hpp"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "harness/plan/expected_time.hpp"
-#include "kernels/base/share.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/share.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/check/check.hpp"
 #include "reports/document/first_sentences.hpp"
 #include "reports/view/format.hpp"

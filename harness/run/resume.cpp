@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "harness/run/environment.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/hash.hpp"
-#include "kernels/base/json.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/hash.hpp"
+#include "kernels/base/text/json.hpp"
 
 namespace hilbench {
 namespace {

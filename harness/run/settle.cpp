@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/run/worker_process.hpp"
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 #include "reports/records/counts.hpp"
 #include "reports/records/finish_statistics.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/base/share.hpp"
+#include "kernels/base/text/share.hpp"
 
 namespace hilbench {
 namespace {

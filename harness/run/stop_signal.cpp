@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

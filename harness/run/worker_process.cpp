@@ -20,11 +20,11 @@
 #include <set>
 #include <thread>
 
-#include "harness/process/offspring.hpp"
-#include "harness/process/pipe.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/fail_point.hpp"
+#include "kernels/base/process/fail_point.hpp"
+#include "kernels/base/process/offspring.hpp"
+#include "kernels/base/process/pipe.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

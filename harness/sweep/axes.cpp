@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

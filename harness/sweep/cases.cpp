@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 namespace {

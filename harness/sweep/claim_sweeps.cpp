@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "harness/sweep/sweep.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/claims/claims_file.hpp"
 
 namespace hilbench {

@@ -8,9 +8,9 @@
 #include <charconv>
 #include <vector>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/integer.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/integer.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/case/windows.hpp"
 
 namespace hilbench {

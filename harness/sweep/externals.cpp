@@ -5,7 +5,7 @@
 
 #include "baselines/table.hpp"
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

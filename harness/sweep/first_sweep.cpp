@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/base/integer.hpp"
+#include "kernels/base/text/integer.hpp"
 
 namespace hilbench {
 namespace {

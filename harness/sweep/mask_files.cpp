@@ -1,10 +1,10 @@
 // `mask`: reads the .npy files that a sweep names.
 #include <fmt/format.h>
 
-#include "harness/process/shared_file.hpp"
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/npy.hpp"
+#include "kernels/base/files/npy.hpp"
+#include "kernels/base/process/shared_file.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

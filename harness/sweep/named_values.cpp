@@ -5,11 +5,11 @@
 #include <fstream>
 
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/hash.hpp"
-#include "kernels/base/integer.hpp"
-#include "kernels/base/npy.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/files/npy.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/hash.hpp"
+#include "kernels/base/text/integer.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/case/windows.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/traversals/traversal.hpp"

@@ -11,7 +11,7 @@
 
 #include "harness/sweep/embedded.hpp"
 #include "harness/sweep/sweep.hpp"
-#include "kernels/base/yaml.hpp"
+#include "kernels/base/text/yaml.hpp"
 #include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 

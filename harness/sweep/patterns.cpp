@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/integer.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/integer.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

@@ -10,11 +10,11 @@
 #include "harness/counters/counters.hpp"
 #include "harness/sweep/embedded.hpp"
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
-#include "kernels/base/npy.hpp"
-#include "kernels/base/text.hpp"
-#include "kernels/base/yaml.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/files/npy.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
+#include "kernels/base/text/yaml.hpp"
 #include "reports/claims/claims_file.hpp"
 
 namespace hilbench {

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/base/field.hpp"
+#include "kernels/base/text/field.hpp"
 #include "kernels/case/dtype.hpp"
 
 namespace hilbench {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 namespace {

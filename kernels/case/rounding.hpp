@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "kernels/base/float16.hpp"
+#include "kernels/base/files/float16.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {

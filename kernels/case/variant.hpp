@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/base/field.hpp"
+#include "kernels/base/text/field.hpp"
 
 namespace hilbench {
 

@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

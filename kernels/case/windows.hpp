@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/base/field.hpp"
+#include "kernels/base/text/field.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {

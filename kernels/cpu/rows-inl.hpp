@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/base/float16.hpp"
+#include "kernels/base/files/float16.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/cpu/simd-inl.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/index/tile_grid.hpp"
 #include "kernels/orders/order.hpp"

@@ -12,8 +12,8 @@
 #include <limits>
 #include <optional>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/machine/system_files.hpp"
 
 namespace hilbench {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/orders/curves.hpp"
 #include "kernels/orders/grids.hpp"
 #include "kernels/orders/maps.hpp"

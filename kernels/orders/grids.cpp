@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/orders/curves.hpp"
 #include "kernels/orders/grid_curves.hpp"
 

@@ -181,7 +181,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <fmt/format.h>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

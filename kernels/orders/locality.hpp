@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "kernels/base/counter.hpp"
+#include "kernels/base/text/counter.hpp"
 
 namespace hilbench {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/npy.hpp"
+#include "kernels/base/files/npy.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/orders/curves.hpp"
 
 namespace hilbench {

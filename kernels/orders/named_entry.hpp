@@ -7,8 +7,8 @@
 #include <array>
 #include <string_view>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 

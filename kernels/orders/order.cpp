@@ -7,7 +7,7 @@
 #include <bit>
 #include <numeric>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/windows.hpp"
 #include "kernels/orders/curves.hpp"
 #include "kernels/orders/grids.hpp"

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "kernels/base/nvtx.hpp"
+#include "kernels/base/process/nvtx.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/ring/rank_case.hpp"
 #include "kernels/ring/ring_walk.hpp"

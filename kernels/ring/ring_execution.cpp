@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/base/nvtx.hpp"
+#include "kernels/base/process/nvtx.hpp"
 #include "kernels/ring/rank_case.hpp"
 #include "kernels/ring/ring_index.hpp"
 

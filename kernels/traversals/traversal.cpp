@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/orders/curves.hpp"
 #include "kernels/orders/named_entry.hpp"
 

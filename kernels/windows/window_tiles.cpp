@@ -5,7 +5,7 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 #include "kernels/index/index.hpp"
 
 namespace hilbench {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/check/rules.hpp"
 #include "reports/view/format.hpp"
 

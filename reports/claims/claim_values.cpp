@@ -10,8 +10,8 @@
 #include <sstream>
 #include <vector>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

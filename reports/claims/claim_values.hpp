@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/base/yaml.hpp"
+#include "kernels/base/text/yaml.hpp"
 
 namespace hilbench {
 

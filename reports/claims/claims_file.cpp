@@ -12,8 +12,8 @@
 #include <set>
 #include <sstream>
 
-#include "kernels/base/files.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/claims/claim_values.hpp"
 #include "reports/claims/literature.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "kernels/base/text.hpp"
-#include "kernels/base/yaml.hpp"
+#include "kernels/base/text/text.hpp"
+#include "kernels/base/text/yaml.hpp"
 #include "reports/document/first_sentences.hpp"
 #include "reports/document/sections.hpp"
 #include "reports/tables/claim_tables.hpp"

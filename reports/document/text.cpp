@@ -1,4 +1,4 @@
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 
 #include <fmt/format.h>
 

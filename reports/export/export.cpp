@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/export/formats.hpp"
 
 namespace hilbench {

@@ -14,10 +14,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
-#include "kernels/base/held_signals.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/process/held_signals.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/figures/figure_script.hpp"
 
 extern char** environ;

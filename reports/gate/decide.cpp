@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/student.hpp"
 
 namespace hilbench {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/gate/decide.hpp"
 
 namespace hilbench {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/gate/gate.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/table.hpp"

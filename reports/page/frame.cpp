@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/text/hash.hpp"
 #include "reports/figures/figure_script.hpp"
 #include "reports/view/table.hpp"
 

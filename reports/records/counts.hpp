@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/counter.hpp"
+#include "kernels/base/text/counter.hpp"
 
 namespace hilbench {
 

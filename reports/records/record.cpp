@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/records/record_names.hpp"
 
 namespace hilbench {

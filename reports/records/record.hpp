@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/counter.hpp"
-#include "kernels/base/json.hpp"
+#include "kernels/base/text/counter.hpp"
+#include "kernels/base/text/json.hpp"
 #include "kernels/case/resolved.hpp"
 
 namespace hilbench {

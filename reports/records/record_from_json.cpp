@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 #include "reports/records/record.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 

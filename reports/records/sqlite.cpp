@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

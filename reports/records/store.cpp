@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/fail_point.hpp"
-#include "kernels/base/json.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/process/fail_point.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/json.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/records/record_consistency.hpp"
 #include "reports/records/sqlite.hpp"
 #include "reports/records/store_environment.hpp"

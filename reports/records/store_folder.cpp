@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 

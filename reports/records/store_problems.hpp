@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/sqlite.hpp"
 
 namespace hilbench {

@@ -7,7 +7,7 @@
 #include <map>
 #include <regex>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/view/table.hpp"
 
 namespace hilbench {

@@ -10,10 +10,10 @@
 #include <system_error>
 #include <vector>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
-#include "kernels/base/hash.hpp"
-#include "kernels/base/held_signals.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/process/held_signals.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/hash.hpp"
 #include "reports/site/folder_change.hpp"
 
 namespace hilbench {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/claims/literature.hpp"
 #include "reports/tables/claim_cells.hpp"
 #include "reports/tables/rings.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 #include <system_error>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
-#include "kernels/base/held_signals.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/process/held_signals.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/figures/draw.hpp"
 #include "reports/figures/report_data.hpp"

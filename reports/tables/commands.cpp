@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

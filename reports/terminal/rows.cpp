@@ -12,7 +12,7 @@
 #include <set>
 #include <string_view>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/terminal/columns.hpp"
 #include "reports/view/bent_rounds.hpp"
 #include "reports/view/format.hpp"

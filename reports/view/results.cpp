@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
-#include "kernels/base/json.hpp"
-#include "kernels/base/text.hpp"
+#include "kernels/base/files/files.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/base/text/json.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/records/record_consistency.hpp"
 #include "reports/records/store.hpp"
 #include "reports/view/judge.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "kernels/base/text.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "harness/run/environment.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/machine/host.hpp"
 #include "reports/export/export.hpp"
 #include "reports/records/stats.hpp"

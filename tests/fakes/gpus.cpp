@@ -11,7 +11,7 @@
 #include "baselines/table.hpp"
 #include "harness/device/device.hpp"
 #include "harness/ring/rank_resources.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 #include "tests/fakes/own_implementations.hpp"

@@ -1,5 +1,5 @@
 """Runs that are killed, stopped, repeated or refused: nothing committed is lost, and nothing stays behind. The moments
-are fail points (kernels/base/fail_point.hpp); resume_random_test.py takes random ones.
+are fail points (kernels/base/process/fail_point.hpp); resume_random_test.py takes random ones.
 
 Usage: resume_test.py PATH_OF_HILBENCH [unittest arguments]
 """

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"

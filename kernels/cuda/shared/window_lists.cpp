@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench::cuda {
 namespace {

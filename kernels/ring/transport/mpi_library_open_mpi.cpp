@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
 #include "kernels/ring/transport/mpi_library.hpp"
 
 namespace hilbench {

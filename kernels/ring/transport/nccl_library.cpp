@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <type_traits>
 
-#include "kernels/base/library.hpp"
+#include "kernels/base/process/library.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 
 namespace hilbench {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "tests/process_memory.hpp"
 #include "tests/sanitized.hpp"
 

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "kernels/base/library.hpp"
-#include "kernels/base/run_in_child.hpp"
+#include "kernels/base/process/library.hpp"
+#include "kernels/base/process/run_in_child.hpp"
 
 namespace hilbench {
 namespace {

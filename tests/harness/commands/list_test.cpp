@@ -7,7 +7,7 @@
 #include "baselines/table.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/sweep/embedded.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/transport/table.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/mask_blocks.hpp"
 
 namespace hilbench {

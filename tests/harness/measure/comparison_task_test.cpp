@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/mask_blocks.hpp"
 
 namespace hilbench {

@@ -10,7 +10,7 @@
 
 #include "baselines/reference.hpp"
 #include "harness/measure/random_values.hpp"
-#include "kernels/base/npy.hpp"
+#include "kernels/base/files/npy.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
 #include "tests/harness/measure/whole_tensor.hpp"

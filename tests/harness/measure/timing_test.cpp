@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "harness/process/pipe.hpp"
 #include "harness/run/settle.hpp"
+#include "kernels/base/process/pipe.hpp"
 #include "reports/view/judge.hpp"
 
 namespace hilbench {

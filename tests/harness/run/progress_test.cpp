@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "kernels/base/share.hpp"
+#include "kernels/base/text/share.hpp"
 
 namespace hilbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <set>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "tests/harness/run/run_sweep.hpp"
 
 namespace hilbench {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/store.hpp"
 #include "tests/harness/run/run_sweep.hpp"
 

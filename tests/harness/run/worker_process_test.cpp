@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "tests/harness/run/played_worker.hpp"
 
 namespace hilbench {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "harness/sweep/sweep.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "tests/harness/sweep/sweep_text.hpp"
 #include "tests/slowness.hpp"
 

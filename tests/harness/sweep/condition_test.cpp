@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "tests/harness/sweep/sweep_text.hpp"
 
 namespace hilbench {

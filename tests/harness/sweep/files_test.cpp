@@ -7,7 +7,7 @@
 #include <random>
 #include <sstream>
 
-#include "kernels/base/npy.hpp"
+#include "kernels/base/files/npy.hpp"
 #include "tests/harness/sweep/sweep_text.hpp"
 
 namespace hilbench {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/sweep/sweep.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "baselines/reference.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "tests/kernels/random_windows.hpp"
 #include "tests/sanitized.hpp"

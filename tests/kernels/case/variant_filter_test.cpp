@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/float16.hpp"
+#include "kernels/base/files/float16.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 #include "tests/kernels/cpu/emulated_tiles.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "baselines/gemm/gemm.hpp"
 #include "baselines/peak/peak.hpp"
-#include "kernels/base/float16.hpp"
+#include "kernels/base/files/float16.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/float16.hpp"
+#include "kernels/base/files/float16.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
 #include "tests/kernels/cpu/emulated_tiles.hpp"
 #include "tests/sanitized.hpp"

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/pattern.hpp"
 
 namespace hilbench {

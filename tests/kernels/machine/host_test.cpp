@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

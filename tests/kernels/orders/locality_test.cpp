@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <numeric>
 
-#include "kernels/base/error.hpp"
-#include "kernels/base/npy.hpp"
+#include "kernels/base/files/npy.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/orders/curves.hpp"
 
 namespace hilbench {

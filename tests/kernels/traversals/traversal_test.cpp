@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/claims/claims_file.hpp"
 
 namespace hilbench {

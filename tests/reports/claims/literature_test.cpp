@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/document/document.hpp"
 #include "reports/tables/literature.hpp"
 #include "tests/reports/windows_records.hpp"

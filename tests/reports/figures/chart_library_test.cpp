@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "tests/reports/rendered.hpp"
 
 namespace hilbench {

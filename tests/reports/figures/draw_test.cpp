@@ -10,7 +10,7 @@
 #include <regex>
 #include <string>
 
-#include "kernels/base/held_signals.hpp"
+#include "kernels/base/process/held_signals.hpp"
 #include "reports/figures/report_data.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/record.hpp"
 #include "tests/reports/records/kernel_record.hpp"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "tests/reports/records/kernel_record.hpp"
 
 namespace hilbench {

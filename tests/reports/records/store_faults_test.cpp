@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/sqlite.hpp"
 #include "tests/reports/records/store_in_folder.hpp"
 

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <vector>
 
-#include "kernels/base/files.hpp"
+#include "kernels/base/files/files.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/sqlite.hpp"
 #include "tests/reports/records/store_in_folder.hpp"
 

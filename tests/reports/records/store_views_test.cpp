@@ -6,7 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/files.hpp"
+#include "kernels/base/files/files.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {

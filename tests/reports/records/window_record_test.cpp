@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 #include "reports/records/record.hpp"

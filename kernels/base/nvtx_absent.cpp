@@ -1,9 +1,0 @@
-// For a build without NVTX.
-#include "kernels/base/nvtx.hpp"
-
-namespace hilbench {
-
-NvtxRange::NvtxRange(const std::string&) {}
-NvtxRange::~NvtxRange() = default;
-
-}  // namespace hilbench

@@ -1,0 +1,49 @@
+#include "kernels/base/text/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace hilbench {
+namespace {
+
+TEST(Text, ComesOnOneLine) {
+  EXPECT_EQ(one_line("a\tb\nc\x7f"), "a b c ");
+  EXPECT_EQ(one_line("abcdef", 3), "abc...");
+  EXPECT_EQ(one_line("abc", 3), "abc");
+  for (const std::size_t limit : {1, 2, 3})
+    EXPECT_EQ(one_line("a\u20ac", limit), "a...") << "no half character";
+  EXPECT_EQ(one_line("a\u20ac", 4), "a\u20ac");
+}
+
+TEST(Text, HoldsNothingThatATerminalObeys) {
+  EXPECT_EQ(one_line("a\u009b31mb\u0080c\u009fd\u00a0e"), "a 31mb c d\u00a0e") << "CSI as one character";
+  EXPECT_EQ(one_line("a\u2028b\u2029c\u202ed\u2066e\u2069f\u2070"), "a b c d e f\u2070")
+      << "lines, directions";
+  EXPECT_EQ(one_line("a\x9b"
+                     "31mb"),
+            "a\uFFFD31mb")
+      << "no UTF-8";
+  EXPECT_EQ(one_line("\xe2\x82"), "\uFFFD\uFFFD") << "cut off";
+  EXPECT_EQ(one_line("\xc0\xaf\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD") << "overlong, a surrogate";
+  EXPECT_EQ(one_line("\U0001F600 \u05d0"), "\U0001F600 \u05d0");
+}
+
+TEST(Text, FindsTheNearestName) {
+  const std::array<std::string_view, 3> names = {"heads", "head_dim", "batch"};
+  EXPECT_EQ(nearest_name("head", names), "heads");
+  EXPECT_EQ(nearest_name("head_dmi", names), "head_dim");
+  EXPECT_EQ(nearest_name("wholly_different", names), "");
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+}
+
+TEST(Quoting, NamesNeverBecomeCommands) {
+  EXPECT_EQ(shell_quoted("sweeps/quick.yaml"), "sweeps/quick.yaml");
+  EXPECT_EQ(shell_quoted("a b'c$(d)"), "'a b'\\''c$(d)'");
+  EXPECT_EQ(shell_quoted(""), "''");
+  EXPECT_EQ(regex_escaped("a.b+c@d/e|f"), "a\\.b\\+c@d/e\\|f");
+}
+
+}  // namespace
+}  // namespace hilbench
