@@ -98,7 +98,7 @@ class FolderTest(StopTest):
                 self.assertFalse(self.program.processes(b"sleep"))
 
     def counting(self, sweep="sweep.yaml"):
-        process = self.program.start("figures", sweep, "--instructions", "callgrind", env=self.slow)
+        process = self.program.start("costs", sweep, "--instructions", "callgrind", env=self.slow)
         self.addCleanup(process.kill)
         line = process.stderr.readline()
         if "cannot be counted this way here" in line:
@@ -106,7 +106,7 @@ class FolderTest(StopTest):
         self.assertRegex(line, r"\Acounting n64-")
         return process
 
-    def test_figures_that_are_stopped_leave_no_folder(self):
+    def test_costs_that_are_stopped_leave_no_folder(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(signal=number):
                 process = self.counting()

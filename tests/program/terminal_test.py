@@ -20,7 +20,7 @@ from command_line import CommandLine, HEAD, MEASURE, SMALL, VARIANTS, axes, main
 
 TWO_CASES = sweep(axes="axes: {sequence_length: [64, 96], segments: [32], heads: 2, head_dim: 16, threads: 1}\n")
 COMMANDS = ("run", "plan", "init", "show", "report", "site", "compare", "check", "export", "predict", "order", "list", "doctor",
-            "gate", "figures")
+            "gate", "costs")
 
 
 class Terminal(CommandLine):

@@ -124,7 +124,7 @@ TEST(Export, CsvHasTheDigitsThatTheIntervalSupports) {
   record.time->median_ns = 1549363.127092648;
   record.time->ci_ns = {1548811.8103197138, 1549914.6401129134};
   record.tflops = 44.353370449024986;
-  record.speedup = Speedup{.against = "a", .ratio = 1.02345678, .ci = {1.01234567, 1.03456789}};
+  record.speedup = Measured{.ratio = 1.02345678, .ci = {1.01234567, 1.03456789}, .against = "a"};
   const std::string csv = exported("csv", {record});
   EXPECT_NE(csv.find(",1549360,1548810,1549910,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",44.353,"), std::string::npos) << csv;
@@ -152,7 +152,7 @@ TEST(Export, LatexHasARowForEachVariantUnderItsCase) {
   record.time->ci_ns = {1548811, 1549914};
   record.tflops = 44.353370;
   record.speedup =
-      Speedup{.against = "a", .ratio = 1.02345678, .ci = {1.0123, 1.0345}, .verdict = Verdict::inconclusive};
+      Measured{.ratio = 1.02345678, .ci = {1.0123, 1.0345}, .verdict = Verdict::inconclusive, .against = "a"};
   const std::string text = exported("latex", {record, failed_record()});
   EXPECT_NE(text.find("\\midrule\n\\multicolumn{5}{l}{n8} \\\\\n"
                       "dilated/linear & 1.54936 [1.54881, 1.54991] & 44.353 & 1.023 [1.012, 1.034] & "
@@ -267,7 +267,7 @@ TEST(Export, GbenchSummaryHasOneRowEach) {
 TEST(Export, BencherHasMeasuresWithTheirBounds) {
   Record record = timed_record();
   record.tflops = 1.5;
-  record.speedup = Speedup{.against = "dilated/linear", .ratio = 1.1, .ci = {1.05, 1.2}};
+  record.speedup = Measured{.ratio = 1.1, .ci = {1.05, 1.2}, .against = "dilated/linear"};
   const json file = json::parse(exported("bencher", {record, failed_record()}));
   EXPECT_EQ(file, (json{{"n8/dilated/linear",
                          {{"latency", {{"value", 2.0}, {"lower_value", 1.0}, {"upper_value", 3.0}}},
@@ -279,7 +279,7 @@ TEST(Export, BencherHasMeasuresWithTheirBounds) {
 TEST(Export, GithubHasTimesOrWhatIsBetterBigger) {
   Record record = timed_record();
   record.tflops = 1.5;
-  record.speedup = Speedup{.against = "dilated/linear", .ratio = 1.1, .ci = {1.05, 1.2}};
+  record.speedup = Measured{.ratio = 1.1, .ci = {1.05, 1.2}, .against = "dilated/linear"};
   const json times = json::parse(exported("github", {record, failed_record()}));
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times[0]["name"], "n8/dilated/linear");

@@ -41,7 +41,7 @@ TEST(Tables, AVerdictNamesItsMarginAndSaysIfOneProcessMeasured) {
   Record record = sample::record(sample::work(8192, {{4096, 2}}), "dilated", "hilbert");
   sample::time(record, 1, 1, 0);
   record.speedup =
-      Speedup{.against = "dilated/linear", .processes = 5, .margin = 0.01, .verdict = Verdict::slower};
+      Measured{.processes = 5, .verdict = Verdict::slower, .margin = 0.01, .against = "dilated/linear"};
   EXPECT_EQ(verdict_text(record), "slower");
   record.speedup->verdict = Verdict::equivalent;
   EXPECT_EQ(verdict_text(record), "equivalent within 1 %");

@@ -58,7 +58,7 @@ TEST(Judge, NeverFindsEqualityInOneProcess) {
 
 TEST(Judge, ForgetsWhatWasStored) {
   std::vector<Record> records = comparison();
-  records[3].speedup = Speedup{.against = "dilated/linear", .ratio = 9, .verdict = Verdict::faster};
+  records[3].speedup = Measured{.ratio = 9, .verdict = Verdict::faster, .against = "dilated/linear"};
   judge(records);
   EXPECT_EQ(records[3].speedup->verdict, Verdict::equivalent);
 }
