@@ -29,6 +29,7 @@
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/machine/host_memory.hpp"
+#include "kernels/machine/nvml.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 #include "reports/figures/chart_library.hpp"
@@ -142,7 +143,7 @@ ProbeFinding look_at_driver() {
 }
 
 // "; GPU 0 is split (MIG): ..." for each GPU that is split, as NVML reports it.
-std::string split_gpus(const LoadedLibrary& nvml) {
+std::string split_gpus(const Nvml& nvml) {
   const auto count = nvml.find<int(unsigned*)>("nvmlDeviceGetCount_v2");
   const auto handle_of = nvml.find<int(unsigned, void**)>("nvmlDeviceGetHandleByIndex_v2");
   const auto mode_of = nvml.find<int(void*, unsigned*, unsigned*)>("nvmlDeviceGetMigMode");
@@ -162,14 +163,14 @@ std::string split_gpus(const LoadedLibrary& nvml) {
 }
 
 ProbeFinding look_at_nvml() {
-  const LoadedLibrary library({"libnvidia-ml.so.1"});
-  if (!library) return missing(library, "it comes with NVIDIA's driver");
+  const Nvml& nvml = Nvml::get();
+  if (!nvml.is_here()) return {.text = nvml.absence() + "; it comes with NVIDIA's driver"};
   if (!nvml_absence().empty()) return {.text = nvml_absence()};
-  const auto version = library.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+  const auto version = nvml.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
   std::array<char, 96> text{};
   if (version == nullptr || version(text.data(), text.size()) != 0)
     return {.text = "NVML does not return the driver's version"};
-  return {true, fmt::format("driver {}{}", text.data(), split_gpus(library))};
+  return {true, fmt::format("driver {}{}", text.data(), split_gpus(nvml))};
 }
 
 ProbeFinding look_at_cupti() {

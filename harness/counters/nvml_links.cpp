@@ -10,13 +10,12 @@
 
 #include "harness/counters/backends.hpp"
 #include "harness/counters/cuda_driver.hpp"
-#include "kernels/base/process/library.hpp"
+#include "kernels/machine/nvml.hpp"
 
 namespace hilbench {
 namespace {
 
-// The part of NVML's stable C interface that is used here.
-using Handle = struct nvmlDevice_st*;
+using Handle = NvmlHandle;
 struct FieldValue {  // nvmlFieldValue_t
   unsigned field = 0, scope = 0;
   long long timestamp = 0, latency_us = 0;
@@ -30,7 +29,6 @@ struct FieldValue {  // nvmlFieldValue_t
 };
 constexpr unsigned kAllLinks = 0xffffffff;  // as a field's scope
 constexpr unsigned kDouble = 0, kWord = 1;  // types
-constexpr int kNotSupported = 3;
 constexpr double kCountedBytes = 1024;
 
 struct Field {
@@ -46,34 +44,26 @@ std::optional<unsigned> field_of(std::string_view event) {
   return std::nullopt;
 }
 
-struct Nvml {
-  LoadedLibrary library{{"libnvidia-ml.so.1"}};
-  std::string absence;
-  int (*handle_at)(const char*, Handle*) = nullptr;
-  int (*read)(Handle, int, FieldValue*) = nullptr;
+struct Queries {
+  std::string absence = Nvml::get().absence();
+  int (*handle_at)(const char*,
+                   Handle*) = Nvml::get().find<int(const char*, Handle*)>("nvmlDeviceGetHandleByPciBusId_v2");
+  int (*read)(Handle, int,
+              FieldValue*) = Nvml::get().find<int(Handle, int, FieldValue*)>("nvmlDeviceGetFieldValues");
 
-  Nvml() {
-    const auto init = library ? library.find<int()>("nvmlInit_v2") : nullptr;
-    if (library) {
-      handle_at = library.find<int(const char*, Handle*)>("nvmlDeviceGetHandleByPciBusId_v2");
-      read = library.find<int(Handle, int, FieldValue*)>("nvmlDeviceGetFieldValues");
-    }
-    if (!library)
-      absence = library.why();
-    else if (init == nullptr || handle_at == nullptr || read == nullptr)
+  Queries() {
+    if (absence.empty() && (handle_at == nullptr || read == nullptr))
       absence = "this driver's NVML cannot read field values; install a newer driver";
-    else if (const int status = init(); status != 0)
-      absence = fmt::format("nvmlInit_v2 gives NVML error {}", status);
   }
 };
 
-const Nvml& nvml() {
-  static const Nvml library;
-  return library;
+const Queries& nvml() {
+  static const Queries queries;
+  return queries;
 }
 
 RawCount bytes(const FieldValue& value) {
-  if (value.status == kNotSupported)
+  if (value.status == kNvmlNotSupported)
     return {.reason =
                 "the driver counts no NVLink traffic of this GPU: it has no links, or is a slice (MIG)"};
   if (value.status != 0)

@@ -11,21 +11,19 @@
 #include <set>
 #include <vector>
 
-#include "kernels/base/process/library.hpp"
-#include "kernels/machine/gpu.hpp"
+#include "kernels/machine/nvml.hpp"
 
 namespace hilbench {
 namespace {
 
-// The part of NVML's stable C interface that is used here (NVML API Reference, "Device Queries").
-using Handle = struct nvmlDevice_st*;
+// NVML API Reference, "Device Queries".
+using Handle = NvmlHandle;
 struct ProcessInfo {  // nvmlProcessInfo_t
   unsigned pid;
   unsigned long long used_bytes;
   unsigned gpu_instance, compute_instance;
 };
 constexpr unsigned kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
-constexpr int kNotSupported = 3, kInsufficientSize = 7;
 
 struct Reason {
   unsigned long long bit;
@@ -39,24 +37,21 @@ constexpr std::array<Reason, 6> kReasons = {{{0x04, "power cap"},
                                              {0x80, "power brake"},
                                              {0x10, "sync boost"}}};
 
-struct Nvml {
-  LoadedLibrary library{{"libnvidia-ml.so.1"}};
-  std::string absence;
+struct Queries {
+  std::string absence = Nvml::get().absence();
+
+  template <class Function>
+  static Function* optional(const char* symbol) {
+    return Nvml::get().find<Function>(symbol);
+  }
 
   template <class Function>
   Function* find(const char* symbol) {
-    Function* found = library ? library.find<Function>(symbol) : nullptr;
-    if (found == nullptr && absence.empty())
-      absence = library ? fmt::format("NVML has no {}", symbol) : library.why();
+    Function* found = optional<Function>(symbol);
+    if (found == nullptr && absence.empty()) absence = fmt::format("NVML has no {}", symbol);
     return found;
   }
 
-  template <class Function>
-  Function* optional(const char* symbol) {
-    return library ? library.find<Function>(symbol) : nullptr;
-  }
-
-  int (*init)() = find<int()>("nvmlInit_v2");
   int (*handle_of)(const char*, Handle*) = find<int(const char*, Handle*)>("nvmlDeviceGetHandleByUUID");
   int (*clock)(Handle, unsigned,
                unsigned*) = find<int(Handle, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
@@ -79,16 +74,11 @@ struct Nvml {
   // In drivers since Volta.
   int (*millijoules)(Handle, unsigned long long*) =
       optional<int(Handle, unsigned long long*)>("nvmlDeviceGetTotalEnergyConsumption");
-
-  Nvml() {
-    if (!absence.empty()) return;
-    if (const int status = init(); status != 0) absence = nvml_start_failure(status);
-  }
 };
 
-Nvml& nvml() {
-  static Nvml library;
-  return library;
+const Queries& nvml() {
+  static const Queries queries;
+  return queries;
 }
 
 pid_t parent_of(pid_t pid) {
@@ -154,7 +144,7 @@ struct GpuMonitor::State {
     std::vector<ProcessInfo> list(256);
     auto count = static_cast<unsigned>(list.size());
     const int status = nvml().processes(handle, &count, list.data());
-    if (status != 0 && status != kInsufficientSize) return;
+    if (status != 0 && status != kNvmlInsufficientSize) return;
     std::size_t others = 0;
     bool self_seen = false;
     for (unsigned i = 0; i < std::min<unsigned>(count, static_cast<unsigned>(list.size())); ++i) {
@@ -213,7 +203,7 @@ EnergyReading GpuMonitor::energy() const {
   }
   unsigned long long millijoules = 0;
   const int status = nvml().millijoules(state.handle, &millijoules);
-  if (status == kNotSupported)
+  if (status == kNvmlNotSupported)
     reading.reason = "this GPU has no energy counter: NVML has it for compute capability 7.0 and up";
   else if (status != 0)
     reading.reason = fmt::format("NVML does not give the energy (error {})", status);

@@ -41,20 +41,6 @@ std::string old_driver(int driver_version, int runtime_version) {
       text(driver_version), text(runtime_version));
 }
 
-std::string nvml_start_failure(int status) {
-  switch (status) {
-    case 4:
-      return "this user may not use NVML; check the permissions of /dev/nvidiactl";
-    case 9:
-      return "NVIDIA's kernel module is not loaded; check that nvidia-smi works";
-    case 18:
-      return "NVML and the kernel module belong to different drivers; restart the machine after a driver "
-             "update";
-    default:
-      return fmt::format("NVML does not start (error {}); check that nvidia-smi works", status);
-  }
-}
-
 nlohmann::json to_json(const Gpu& gpu) {
   return {{"name", gpu.name},
           {"ordinal", gpu.ordinal},

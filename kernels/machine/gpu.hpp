@@ -32,9 +32,6 @@ std::string cuda_start_failure(int status);
 // writes them: 13000.
 std::string old_driver(int driver_version, int runtime_version);
 
-// Why NVML does not start, and what to do. `status`: an nvmlReturn_t.
-std::string nvml_start_failure(int status);
-
 // Why nothing runs on a GPU if the build leaves out the GPU code, and what to do.
 inline constexpr const char* kNoGpuCode =
     "this build has no GPU code; with a CUDA toolkit, ./quickstart.sh --cuda builds it";
