@@ -22,9 +22,10 @@ namespace {
 Counter count_by_hardware(PreparedVariant& prepared) {
   const CounterSet set = instruction_counter_set();
   std::map<std::string, Counter> counters;
-  if (const std::string why = prepared.why_not_counted(); !why.empty()) return {.reason = why};
-  if (auto ranks = prepared.count(set))
-    counters = *ranks;
+  const PreparedTraits& traits = prepared.traits();
+  if (!traits.why_not_counted.empty()) return {.reason = traits.why_not_counted};
+  if (traits.count)
+    counters = traits.count(set);
   else
     counters = count(
         set, 1, [] {}, [&] { prepared.run(); });

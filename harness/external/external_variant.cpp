@@ -11,15 +11,17 @@ namespace {
 class ExternalVariant final : public PreparedVariant {
  public:
   ExternalVariant(Bench& bench, std::unique_ptr<ExternalProgram> program)
-      : PreparedVariant(kDeclaredExternal), bench_(bench), program_(std::move(program)) {}
+      : PreparedVariant(kDeclaredExternal), bench_(bench), program_(std::move(program)) {
+    traits_ = {.library = program_->description(),
+               .permute_ns = program_->permute_ns(),
+               .devices = program_->devices(),
+               .why_not_counted = "runs in a process of its own",
+               .run_timed = [this](std::int64_t executions) { return program_->run(executions); },
+               .timer = program_->timer(),
+               .end = [this] { program_->end(); }};
+  }
 
   void run() override { program_->run(1); }
-  std::vector<double> run_timed(std::int64_t executions) override { return program_->run(executions); }
-  bool times_itself() const override { return true; }
-  std::string timer() const override { return program_->timer(); }
-  int devices() const override { return program_->devices(); }
-  std::string why_not_counted() const override { return "runs in a process of its own"; }
-  nlohmann::json library() const override { return program_->description(); }
   void fill_output(std::byte) override {}  // every read uses new files
   VerifyResult verify() override {
     return verify_output(bench_.work, bench_.oracle("", {}), output(), bench_.threads);
@@ -38,8 +40,6 @@ class ExternalVariant final : public PreparedVariant {
       return {{"gpu_busy_ns", {.reason = reason.what()}}};
     }
   }
-  void end() override { program_->end(); }
-  std::optional<double> permute_ns() const override { return program_->permute_ns(); }
 
  private:
   Bench& bench_;

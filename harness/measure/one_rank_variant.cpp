@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "baselines/table.hpp"
@@ -17,18 +18,17 @@ class OneRankVariant final : public PreparedVariant {
   OneRankVariant(Bench& bench, const Record& record);
 
   void run() override;
-  nlohmann::json library() const override;
   void fill_output(std::byte value) override;
   VerifyResult verify() override;
   bool load(InputSet set) override;
   ProbeErrors probe() override;
   OutputReader output() override;
-  const Index* index() const override { return &index_; }
   std::map<std::string, Counter> measured() override;
-  std::span<const std::int32_t> token_slots() const override;
-  std::optional<double> permute_ns() const override { return permute_ns_; }
 
  private:
+  nlohmann::json library() const;
+  std::span<const std::int32_t> token_slots()
+      const;  // of a variant that computes another function; else empty
   Operands operands() const;
   std::string oracle_key() const;
   Index build() const;
@@ -47,7 +47,6 @@ class OneRankVariant final : public PreparedVariant {
   Index index_;
   Buffer moved_o_, moved_lse_;  // for order_scope `tokens` only
   std::unique_ptr<Execution> execution_;
-  std::optional<double> permute_ns_;
 };
 
 OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
@@ -63,6 +62,8 @@ OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
     execution_->load(index_);
     execution_->tune(operands());
   }
+  traits_.index = &index_;
+  traits_.library = library();
 }
 
 Operands OneRankVariant::operands() const {
@@ -172,7 +173,7 @@ Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
                            Direction::into_order);
   };
   move();  // once untimed: it touches the pages
-  permute_ns_ = permute_ns_.value_or(0) + bench_.device->time_ns(move);
+  traits_.permute_ns = traits_.permute_ns.value_or(0) + bench_.device->time_ns(move);
   return to;
 }
 
@@ -189,7 +190,7 @@ void OneRankVariant::permute_inputs() {
   moved_o_ = bench_.device->allocate(bench_.o.bytes);
   moved_lse_ = bench_.device->allocate(bench_.lse.bytes);
   unpermute_output();
-  *permute_ns_ += bench_.device->time_ns([this] { unpermute_output(); });
+  *traits_.permute_ns += bench_.device->time_ns([this] { unpermute_output(); });
 }
 
 std::vector<std::int32_t> OneRankVariant::own_slots() const {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,31 +20,36 @@ namespace hilbench {
 
 struct CounterSet;
 
+// What is known of a variant when it is prepared, and what it does by itself. Unset, it does not.
+struct PreparedTraits {
+  nlohmann::json library;    // library, version and flags of a baseline; null for our own kernels
+  nlohmann::json transport;  // how the ranks of a ring exchange data; null without a ring
+  std::optional<double>
+      permute_ns;   // to permute the inputs once, and a `tokens` output back; none for linear order
+  int devices = 1;  // on which it runs
+  const Index* index = nullptr;  // null if a single index does not describe all that is read
+  std::string why_not_counted;   // why hardware counters cannot see its work
+  // External baselines and rings time themselves: the duration of each of these executions in nanoseconds, by
+  // the clock `timer`.
+  std::function<std::vector<double>(std::int64_t executions)> run_timed;
+  std::string timer;
+  // The ranks of a ring count themselves: the counters of one execution. Other variants are counted from
+  // outside.
+  std::function<std::map<std::string, Counter>(const CounterSet&)> count;
+  // Nothing more is asked of it. Does not wait for a program that ends now, so that several end side by side.
+  std::function<void()> end;
+};
+
 // One variant, ready to run: its inputs are in order, its index and workspace exist.
 class PreparedVariant {
  public:
   virtual ~PreparedVariant() = default;
 
+  const Implementation& implementation() const { return implementation_; }
+  const PreparedTraits& traits() const { return traits_; }
+
   // Runs once. This is what is timed; fresh buffers and a computed index are part of it.
   virtual void run() = 0;
-
-  // External baselines and rings time themselves: returns the duration of each of `executions` in
-  // nanoseconds.
-  virtual std::vector<double> run_timed(std::int64_t /*executions*/) { return {}; }
-  virtual bool times_itself() const { return false; }
-  virtual std::string timer() const { return ""; }
-  // Number of devices that the variant runs on.
-  virtual int devices() const { return 1; }
-  // The reason why hardware counters cannot see its work; empty if they can.
-  virtual std::string why_not_counted() const { return ""; }
-  // The ranks of a ring count themselves: returns the counters of one execution. Nothing is returned by other
-  // variants; their run() can be counted from outside.
-  virtual std::optional<std::map<std::string, Counter>> count(const CounterSet&) { return std::nullopt; }
-  // Library, version and flags of a baseline; null for our own kernels.
-  virtual nlohmann::json library() const { return nullptr; }
-  // How the ranks of a ring exchange data; null without a ring.
-  virtual nlohmann::json transport() const { return nullptr; }
-
   // Sets every byte of the output.
   virtual void fill_output(std::byte value) = 0;
   // Compares the output of the last run with the oracle.
@@ -56,21 +61,12 @@ class PreparedVariant {
   virtual ProbeErrors probe() = 0;
   // Reads the output of the last run. Not valid after the next run.
   virtual OutputReader output() = 0;
-
-  const Implementation& implementation() const { return implementation_; }
-  // Null if a single index does not describe all that is read.
-  virtual const Index* index() const { return nullptr; }
   // Numbers that the variant measures itself (`peak`: copy bandwidth). Overwrites the output.
   virtual std::map<std::string, Counter> measured() = 0;
-  // The slots of a `tokens` variant, which computes another function; otherwise empty.
-  virtual std::span<const std::int32_t> token_slots() const { return {}; }
-  // Nothing more is asked of it. Does not wait for a program that ends now, so that several end side by side.
-  virtual void end() {}
-  // Time to permute the inputs once (and a `tokens` output back). None for the linear order.
-  virtual std::optional<double> permute_ns() const = 0;
 
  protected:
   explicit PreparedVariant(const Implementation& implementation) : implementation_(implementation) {}
+  PreparedTraits traits_;  // to be set by the constructor
 
  private:
   const Implementation& implementation_;

@@ -60,7 +60,7 @@ class VariantTimer {
     const auto wanted = static_cast<std::int64_t>(std::ceil(measure.shortest_sample_ns / longest));
     const bool one = cache_ == CacheState::cold || steady();
     std::int64_t iterations = one ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
-    if (estimate_ns_ < kBatchedBelowNs && !prepared_.times_itself()) std::swap(iterations, batch_);
+    if (estimate_ns_ < kBatchedBelowNs && !times_itself()) std::swap(iterations, batch_);
     benchmark::RegisterBenchmark(fmt::format("v{}", number).c_str(),
                                  [this](benchmark::State& state) { time(state); })
         ->Iterations(iterations)
@@ -72,7 +72,7 @@ class VariantTimer {
 
   double sample_ns() {
     const NvtxRange in_variant(id_), in_phase("time");
-    if (rewarms() && !prepared_.times_itself() && !steady()) prepared_.run();
+    if (rewarms() && !times_itself() && !steady()) prepared_.run();
     SampleReporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter, filter_);
     if (!reporter.ns()) throw EnvironmentError({.what = "Google Benchmark gave no time", .where = id_});
@@ -87,16 +87,16 @@ class VariantTimer {
                      std::chrono::nanoseconds(std::llround(kLongestWarmUp * warm_up_ns));
     double spent_ns = 0;
     do {
-      estimate_ns_ = prepared_.times_itself() ? prepared_.run_timed(1).front() : device_.time_ns(run_);
+      estimate_ns_ = times_itself() ? prepared_.traits().run_timed(1).front() : device_.time_ns(run_);
       spent_ns += estimate_ns_;
     } while (spent_ns < warm_up_ns && std::chrono::steady_clock::now() < end);
-    if (!prepared_.times_itself() && !steady()) clock_ = device_.clock_for(estimate_ns_);
+    if (!times_itself() && !steady()) clock_ = device_.clock_for(estimate_ns_);
   }
 
   // Adds work to each execution: this share of the time that it takes without.
   void inject(double share) {
     if (share == 0) return;
-    if (prepared_.times_itself())
+    if (times_itself())
       throw EnvironmentError(
           {.what = "work cannot be injected into a variant that times itself", .where = id_});
     device_.work(1);  // the first call finds out how fast the device works
@@ -114,7 +114,7 @@ class VariantTimer {
       for (auto _ : state) state.SetIterationTime(steady_sample_ns() * 1e-9);
       return;
     }
-    if (prepared_.times_itself()) return take_own_times(state);
+    if (times_itself()) return take_own_times(state);
     for (auto _ : state) {
       if (cache_ == CacheState::cold) device_.evict_caches();
       state.SetIterationTime(device_.time_ns(run_, clock_, batch_) * 1e-9);
@@ -125,7 +125,7 @@ class VariantTimer {
     if (cache_ == CacheState::cold) device_.evict_caches();  // a cold cache has one iteration
     const std::int64_t untimed = rewarms() ? 1 : 0;
     const auto timed = static_cast<std::int64_t>(state.max_iterations);
-    const std::vector<double> times_ns = prepared_.run_timed(untimed + timed);
+    const std::vector<double> times_ns = prepared_.traits().run_timed(untimed + timed);
     auto next = times_ns.begin() + untimed;
     for (auto _ : state) state.SetIterationTime(*next++ * 1e-9);
   }
@@ -151,7 +151,7 @@ class VariantTimer {
 
   // Of executions back to back.
   double mean_ns(std::int64_t executions) {
-    if (!prepared_.times_itself()) {
+    if (!times_itself()) {
       // Launches run ahead of the GPU, so what it is asked here costs it no time.
       std::int64_t left = executions / 2;
       const auto run = [&] {
@@ -166,7 +166,7 @@ class VariantTimer {
                               .why = fmt::format("a sample takes {} of them, and a variant that times itself "
                                                  "tells at most {}",
                                                  executions, kMostOwnTimes)});
-    const std::vector<double> times_ns = prepared_.run_timed(executions);
+    const std::vector<double> times_ns = prepared_.traits().run_timed(executions);
     return std::accumulate(times_ns.begin(), times_ns.end(), 0.0) / static_cast<double>(executions);
   }
 
@@ -180,6 +180,8 @@ class VariantTimer {
     energy_.source = source;
     energy_.samples_j.push_back(*use.joules / static_cast<double>(executions));
   }
+
+  bool times_itself() const { return static_cast<bool>(prepared_.traits().run_timed); }
 
   Device& device_;
   const CacheState cache_;

@@ -67,34 +67,18 @@ class RingVariant final : public PreparedVariant {
         ranks_(bench.rings->ranks(bench, record, ring_)) {
     for (const RankAnswer& answer : ranks_->ask(DescribeRank{})) {
       rank_bytes_ = std::max(rank_bytes_, answer.bytes);
-      if (answer.permute_ns) permute_ns_ = std::max(permute_ns_.value_or(0), *answer.permute_ns);
+      if (answer.permute_ns)
+        traits_.permute_ns = std::max(traits_.permute_ns.value_or(0), *answer.permute_ns);
     }
+    if (implementation().library != nullptr) traits_.library = implementation().library();
+    traits_.transport = transport();
+    traits_.devices = ranks_->devices();
+    traits_.run_timed = [this](std::int64_t executions) { return timed(RingPart::all, executions); };
+    traits_.timer = ranks_->timer();
+    traits_.count = [this](const CounterSet& set) { return count(set); };
   }
 
   void run() override { timed(RingPart::all, 1); }
-  bool times_itself() const override { return true; }
-  std::vector<double> run_timed(std::int64_t executions) override { return timed(RingPart::all, executions); }
-  std::string timer() const override { return ranks_->timer(); }
-  int devices() const override { return ranks_->devices(); }
-  std::optional<std::map<std::string, Counter>> count(const CounterSet& set) override {
-    const bool cold = bench_.cache == CacheState::cold;
-    if (!cold) run();
-    const auto restore = [&] {
-      if (cold && !evicts()) bench_.device->evict_caches();
-    };
-    return count_ring(
-        set, evicts(), [&](const RankCommand& command) { return ranks_->ask(command); }, restore);
-  }
-  nlohmann::json library() const override {
-    return implementation().library != nullptr ? implementation().library() : nlohmann::json();
-  }
-  nlohmann::json transport() const override {
-    nlohmann::json said = ranks_->transport();
-    if (const int blocks = nccl_blocks(ring_); blocks > 0 && said.value("name", "") == "nccl")
-      said["nccl_blocks"] = blocks;
-    return said;
-  }
-
   void fill_output(std::byte value) override { ranks_->ask(FillOutput{value}); }
 
   VerifyResult verify() override {
@@ -121,8 +105,6 @@ class RingVariant final : public PreparedVariant {
                                  std::span<float> to) { read(OutputTensor::lse, heads, first, to); }};
   }
 
-  std::optional<double> permute_ns() const override { return permute_ns_; }
-
   // Takes the parts in turn, so a disturbance of the machine affects all of them alike.
   std::map<std::string, Counter> measured() override {
     PartTimes all, exchange, computation;
@@ -145,6 +127,23 @@ class RingVariant final : public PreparedVariant {
   }
 
  private:
+  std::map<std::string, Counter> count(const CounterSet& set) {
+    const bool cold = bench_.cache == CacheState::cold;
+    if (!cold) run();
+    const auto restore = [&] {
+      if (cold && !evicts()) bench_.device->evict_caches();
+    };
+    return count_ring(
+        set, evicts(), [&](const RankCommand& command) { return ranks_->ask(command); }, restore);
+  }
+
+  nlohmann::json transport() const {
+    nlohmann::json said = ranks_->transport();
+    if (const int blocks = nccl_blocks(ring_); blocks > 0 && said.value("name", "") == "nccl")
+      said["nccl_blocks"] = blocks;
+    return said;
+  }
+
   // True if each rank must evict its own caches: processes and GPUs have their own. Threads on the CPU share
   // the device's.
   bool evicts() const {
@@ -209,7 +208,6 @@ class RingVariant final : public PreparedVariant {
   double rank_bytes_ = 0;    // of the rank that holds most
   double device_bytes_ = 0;  // of the GPU that lost most
   bool ran_ = false;
-  std::optional<double> permute_ns_;
 };
 
 }  // namespace

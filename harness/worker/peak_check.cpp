@@ -19,7 +19,7 @@ double rate_of(const VerifiedVariant& variant) {
   const Record& record = variant.record;
   const Implementation& implementation = variant.prepared->implementation();
   if (!record.flops || !implementation.has_output || implementation.peak_unit(record.work).empty()) return 0;
-  return *record.flops / variant.prepared->devices() / (median(record.time->samples_ns) * 1e-9);
+  return *record.flops / variant.prepared->traits().devices / (median(record.time->samples_ns) * 1e-9);
 }
 
 void hold_against(VerifiedVariant& variant, std::string_view unit, double peak) {

@@ -80,7 +80,8 @@ class TaskRun {
     // All variants count one set before the next set, because the profiler of a GPU restarts when the set
     // changes.
     for (const std::string& name : task_.counters) count_all(name);
-    for (VerifiedVariant& variant : verified_) variant.prepared->end();
+    for (VerifiedVariant& variant : verified_)
+      if (const auto& end = variant.prepared->traits().end) end();
     for (VerifiedVariant& variant : verified_) {
       describe(variant);
       variant.prepared.reset();  // if it damaged memory, this crashes while it is still the variant in flight
@@ -185,9 +186,9 @@ class TaskRun {
       if (!fault.empty()) return settle(std::move(record), Status::invalid, fault);
     }
     auto prepared = make_variant(*bench_, record, programs_);
-    record.permute_ns = prepared->permute_ns();
-    (*record.environment)["library"] = prepared->library();
-    if (record.work.ring_size > 1) (*record.environment)["transport"] = prepared->transport();
+    record.permute_ns = prepared->traits().permute_ns;
+    (*record.environment)["library"] = prepared->traits().library;
+    if (record.work.ring_size > 1) (*record.environment)["transport"] = prepared->traits().transport;
     if (prepared->implementation().has_output && task_.verify == Verify::yes) {
       const VerifyResult result = check_output(*prepared, record);
       record.verify = result.verification;
@@ -256,8 +257,8 @@ class TaskRun {
       Timing timing;
       timing.samples_ns = samples[i].ns;
       timing.process_rounds = {static_cast<std::int64_t>(samples[i].ns.size())};
-      const PreparedVariant& prepared = *verified_[i].prepared;
-      timing.timer = prepared.times_itself() ? prepared.timer() : samples[i].timer;
+      const PreparedTraits& traits = verified_[i].prepared->traits();
+      timing.timer = traits.run_timed ? traits.timer : samples[i].timer;
       verified_[i].record.time = timing;
       verified_[i].record.energy = samples[i].energy;
       (*verified_[i].record.environment)["device_state"] = bench_->device_state();
@@ -306,8 +307,9 @@ class TaskRun {
     const NvtxRange in_variant(record.variant_id), in_phase("count");
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     const CounterSet set = counter_set(name, counter_target(record.work.device));
-    if (const std::string why = prepared.why_not_counted(); !why.empty()) return uncounted(set, why);
-    if (auto counters = prepared.count(set)) return *counters;
+    const PreparedTraits& traits = prepared.traits();
+    if (!traits.why_not_counted.empty()) return uncounted(set, traits.why_not_counted);
+    if (traits.count) return traits.count(set);
     // With warm caches one execution suffices: each leaves them warm for the next.
     bool warm = false;
     const auto restore = [&] {
@@ -335,10 +337,10 @@ class TaskRun {
   // Adds the layout counts of the variant's index.
   void describe(VerifiedVariant& variant) {
     Record& record = variant.record;
-    const PreparedVariant& prepared = *variant.prepared;
+    const Index* index = variant.prepared->traits().index;
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
-    if (record.variant.baseline || prepared.index() == nullptr) return;
-    const TileReads reads = tile_reads(record.work, *prepared.index(), kLocalityVisits);
+    if (record.variant.baseline || index == nullptr) return;
+    const TileReads reads = tile_reads(record.work, *index, kLocalityVisits);
     const std::int64_t head_bytes = row_bytes(record.work, 1);
     record.counters.merge(locality_counters(measure_locality(reads.visits, reads.tile_begin, head_bytes,
                                                              row_bytes(record.work, record.work.kv_heads))));

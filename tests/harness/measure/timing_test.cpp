@@ -65,17 +65,16 @@ const Implementation kScripted{.name = "scripted"};
 
 class ScriptedVariant final : public PreparedVariant {
  public:
-  explicit ScriptedVariant(Script script) : PreparedVariant(kScripted), script_(std::move(script)) {}
+  explicit ScriptedVariant(Script script) : PreparedVariant(kScripted), script_(std::move(script)) {
+    traits_.run_timed = script_.own_times_ns;
+  }
   void run() override { script_.body(); }
-  bool times_itself() const override { return script_.own_times_ns != nullptr; }
-  std::vector<double> run_timed(std::int64_t executions) override { return script_.own_times_ns(executions); }
   void fill_output(std::byte) override {}
   VerifyResult verify() override { return {}; }
   bool load(InputSet) override { return false; }
   ProbeErrors probe() override { return {}; }
   OutputReader output() override { return {}; }
   std::map<std::string, Counter> measured() override { return {}; }
-  std::optional<double> permute_ns() const override { return std::nullopt; }
 
  private:
   const Script script_;
