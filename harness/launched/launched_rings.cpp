@@ -17,6 +17,7 @@ class LaunchedRanks final : public RingRanks {
  public:
   LaunchedRanks(LaunchedRings& rings, Bench& bench, const Record& record, int number)
       : rings_(rings),
+        bench_(bench),
         number_(number),
         on_gpus_(record.work.device == DeviceKind::cuda),
         transport_({{"name", record.transport},
@@ -59,6 +60,7 @@ class LaunchedRanks final : public RingRanks {
 
  private:
   void drop() noexcept {
+    if (bench_.lost()) rings_.device_lost();  // what this rank holds cannot be freed: no other waits for it
     if (!rings_.processes().broken().empty()) return;  // the processes are about to end
     try {
       rings_.ask(DropRing{number_});
@@ -68,6 +70,7 @@ class LaunchedRanks final : public RingRanks {
   }
 
   LaunchedRings& rings_;
+  Bench& bench_;
   const int number_;
   const bool on_gpus_;
   nlohmann::json transport_;

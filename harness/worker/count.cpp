@@ -1,0 +1,88 @@
+#include <map>
+#include <utility>
+
+#include "harness/counters/counters.hpp"
+#include "harness/measure/random_values.hpp"
+#include "harness/worker/phases.hpp"
+#include "kernels/base/process/nvtx.hpp"
+#include "kernels/orders/locality.hpp"
+#include "reports/records/counts.hpp"
+
+namespace hilbench {
+namespace {
+
+// The locality counts look at this many rows read by the first tiles of a head; it takes a few milliseconds.
+constexpr std::int64_t kLocalityVisits = 1 << 16;
+
+std::map<std::string, Counter> uncounted(const CounterSet& set, const std::string& why) {
+  std::map<std::string, Counter> counters;
+  const Counter unread{.reason = why};
+  for (const CounterEvent& event : set.events) counters.emplace(event.name, unread);
+  for (const DerivedCounter& derived : set.derived) counters.emplace(derived.name, unread);
+  return counters;
+}
+
+std::map<std::string, Counter> count_one(const TaskContext& run, VerifiedVariant& variant,
+                                         const std::string& name) {
+  Record& record = variant.record;
+  PreparedVariant& prepared = *variant.prepared;
+  const NvtxRange in_variant(record.variant_id), in_phase("count");
+  run.tell({.phase = Phase::count, .variant_id = record.variant_id});
+  const CounterSet set = counter_set(name, counter_target(record.work.device));
+  const PreparedTraits& traits = prepared.traits();
+  if (!traits.why_not_counted.empty()) return uncounted(set, traits.why_not_counted);
+  if (traits.count) return traits.count(set);
+  // With warm caches one execution suffices: each leaves them warm for the next.
+  bool warm = false;
+  const auto restore = [&] {
+    if (run.task.measure.cache == CacheState::cold) return run.bench.device->evict_caches();
+    if (!std::exchange(warm, true)) prepared.run();
+  };
+  auto counters = count(set, run.bench.threads, restore, [&] { prepared.run(); });
+  run.bench.device->synchronize();  // shows a failed kernel here, while its variant is in flight
+  return counters;
+}
+
+// Every variant `counts` times. Each pass over them has a random sequence of its own.
+void count_all(const TaskContext& run, const std::string& name, std::vector<VerifiedVariant>& variants) {
+  std::vector<std::map<std::string, Counter>> found(variants.size());
+  for (std::int64_t pass = 0; pass < run.task.counts; ++pass)
+    for (const std::size_t i :
+         shuffled(variants.size(), run.task.measure.seed + static_cast<std::uint64_t>(pass)))
+      add_counts(found[i], count_one(run, variants[i], name));
+  for (std::size_t i = 0; i < found.size(); ++i) variants[i].record.counters.merge(found[i]);
+}
+
+// Adds the layout counts of the variant's index.
+void describe(const TaskContext& run, VerifiedVariant& variant) {
+  Record& record = variant.record;
+  const Index* index = variant.prepared->traits().index;
+  run.tell({.phase = Phase::count, .variant_id = record.variant_id});
+  if (record.variant.baseline || index == nullptr) return;
+  const TileReads reads = tile_reads(record.work, *index, kLocalityVisits);
+  const std::int64_t head_bytes = row_bytes(record.work, 1);
+  record.counters.merge(locality_counters(measure_locality(reads.visits, reads.tile_begin, head_bytes,
+                                                           row_bytes(record.work, record.work.kv_heads))));
+}
+
+}  // namespace
+
+// What a variant measures itself comes first, because counting slows executions. All variants count one set
+// before the next set, because the profiler of a GPU restarts when the set changes.
+std::vector<VerifiedVariant> counted(const TaskContext& run, std::vector<VerifiedVariant> variants) {
+  for (VerifiedVariant& variant : variants) {
+    run.tell({.phase = Phase::count, .variant_id = variant.record.variant_id});
+    variant.record.counters.merge(variant.prepared->measured());
+  }
+  for (const std::string& name : run.task.counters) count_all(run, name, variants);
+  for (VerifiedVariant& variant : variants)
+    if (const auto& end = variant.prepared->traits().end) end();
+  for (VerifiedVariant& variant : variants) {
+    describe(run, variant);
+    variant.prepared.reset();  // if it damaged memory, this crashes while it is still the variant in flight
+    run.tell({.phase = Phase::count, .variant_id = variant.record.variant_id, .record = variant.record});
+  }
+  return variants;
+}
+
+}  // namespace hilbench

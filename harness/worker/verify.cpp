@@ -1,0 +1,179 @@
+// Prepares and verifies.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "harness/external/program.hpp"
+#include "harness/measure/dump.hpp"
+#include "harness/measure/random_values.hpp"
+#include "harness/ring/rank.hpp"
+#include "harness/worker/make_variant.hpp"
+#include "harness/worker/phases.hpp"
+#include "kernels/base/process/nvtx.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/machine/host_memory.hpp"
+#include "kernels/orders/order.hpp"
+#include "kernels/ring/shard_keys.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::byte kPoison{0xff};  // a value made of these bytes is NaN in every dtype
+
+std::string fault_of_order(const OrderRequest& request) {
+  return order_fault(request, check_order(request, order_slots(request)));
+}
+
+// What is wrong with the order in which the variant stores its inputs, in each shard if it is a ring. Empty
+// if nothing is.
+std::string order_fault_of(const Record& record) {
+  if (record.work.ring_size == 1) return fault_of_order(order_request(record.work, record.variant));
+  const Ring ring = ring_of(record);
+  std::set<std::int64_t> lengths;
+  for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
+    const OrderRequest request = shard_order(ring, rank);
+    if (request.length == 0 || !lengths.insert(request.length).second) continue;
+    if (std::string fault = fault_of_order(request); !fault.empty()) return fault;
+  }
+  return "";
+}
+
+void settle(const TaskContext& run, Record record, Status status, std::string reason) {
+  record.status = status;
+  record.reason = std::move(reason);
+  run.tell({.phase = Phase::verify, .variant_id = record.variant_id, .record = std::move(record)});
+}
+
+// A step of a variant's verification. If it throws, it costs this variant; returns whether it has not.
+template <class Step>
+bool check(const TaskContext& run, const Record& record, const Step& step) {
+  run.tell({.phase = Phase::verify, .variant_id = record.variant_id});
+  try {
+    step();
+    return true;
+  } catch (const Unsupported& reason) {
+    settle(run, record, Status::skipped, reason.what());
+  } catch (const std::exception& error) {
+    settle(run, record, Status::failed, error.what());
+    if (run.bench.lost())
+      throw EnvironmentError({.what = "the device is lost to this process", .why = error.what()});
+  }
+  return false;
+}
+
+// Drops the programs that cannot compute the case.
+void greet_all(const TaskContext& run, std::vector<const Record*>& external) {
+  std::erase_if(external, [&](const Record* record) {
+    return !check(run, *record, [&] { run.programs.greet(*record); });
+  });
+}
+
+enum class Touched { no, yes };
+
+// Throws Unsupported if the system gave other pages than the case asks for. A run touches what is not
+// touched.
+void expect_pages(const Case& work, PreparedVariant& prepared, Touched touched) {
+  if (work.pages == PageSize::standard) return;
+  if (touched == Touched::no) prepared.run();
+  if (const std::optional<std::string> fault = pages_fault(work.pages)) throw Unsupported(*fault);
+}
+
+VerifyResult check_output(const TaskContext& run, PreparedVariant& prepared, const Record& record) {
+  prepared.fill_output(kPoison);
+  prepared.run();
+  run.bench.device->synchronize();
+  if (!run.task.dump.empty() && !record.twin)
+    dump_tensors(run.task.dump, record, run.bench.inputs, prepared.output());
+  return prepared.verify();
+}
+
+// Nothing if the variant is not to be timed; then that is told.
+std::optional<VerifiedVariant> verify(const TaskContext& run, Record record) {
+  const NvtxRange in_variant(record.variant_id), in_phase("verify");
+  if (!record.variant.baseline) {
+    const std::string fault = order_fault_of(record);
+    if (!fault.empty()) {
+      settle(run, std::move(record), Status::invalid, fault);
+      return std::nullopt;
+    }
+  }
+  auto prepared = make_variant(run.bench, record, run.programs);
+  record.permute_ns = prepared->traits().permute_ns;
+  (*record.environment)["library"] = prepared->traits().library;
+  if (record.work.ring_size > 1) (*record.environment)["transport"] = prepared->traits().transport;
+  if (prepared->implementation().has_output && run.task.verify == Verify::yes) {
+    const VerifyResult result = check_output(run, *prepared, record);
+    record.verify = result.verification;
+    if (result.fault) {
+      settle(run, std::move(record), Status::failed, *result.fault);
+      return std::nullopt;
+    }
+  }
+  expect_pages(run.bench.work, *prepared, record.verify ? Touched::yes : Touched::no);
+  return VerifiedVariant{std::move(record), std::move(prepared)};
+}
+
+bool probe(const TaskContext& run, VerifiedVariant& variant) {
+  const NvtxRange in_variant(variant.record.variant_id), in_phase("probe");
+  PreparedVariant& prepared = *variant.prepared;
+  if (!prepared.implementation().has_output) return true;
+  run.bench.hold(InputSet::key_probe);
+  if (!prepared.load(InputSet::key_probe)) return true;
+  prepared.fill_output(kPoison);
+  prepared.run();
+  run.bench.device->synchronize();
+  const ProbeErrors errors = prepared.probe();
+  variant.record.verify->probed_rows = errors.telling;
+  const std::optional<std::string> fault = probe_fault(errors);
+  if (fault) settle(run, variant.record, Status::failed, *fault);
+  return !fault;
+}
+
+// Drops the variants whose step throws or returns false; it has settled those.
+template <class Step>
+void keep_those(const TaskContext& run, std::vector<VerifiedVariant>& variants, const Step& step) {
+  std::erase_if(variants, [&](VerifiedVariant& variant) {
+    bool keep = false;
+    check(run, variant.record, [&] { keep = step(variant); });
+    return !keep;
+  });
+}
+
+}  // namespace
+
+// Verifies the variants of this process, then the external programs, which start in the meantime. Those are
+// loaded in turn, because a program may tune itself when it is loaded: nothing else may run then. On a
+// processor programs that start would take the cores from what a variant times while it is prepared, so
+// they go first.
+std::vector<VerifiedVariant> verified(const TaskContext& run) {
+  std::vector<VerifiedVariant> variants;
+  const auto admit = [&](const Record& record) {
+    check(run, record, [&] {
+      if (auto variant = verify(run, record)) variants.push_back(std::move(*variant));
+    });
+  };
+  std::vector<const Record*> own, external;
+  for (const std::size_t i : shuffled(run.task.records.size(), run.task.measure.seed))
+    (run.programs.has(run.task.records[i]) ? external : own).push_back(&run.task.records[i]);
+  const bool share_cores = run.bench.work.device == DeviceKind::cpu;
+  if (share_cores) greet_all(run, external);
+  for (const Record* record : own) admit(*record);
+  if (!share_cores) greet_all(run, external);
+  for (const Record* record : external) admit(*record);
+  run.programs.release_files();
+  return variants;
+}
+
+// Each set of inputs is made once for all variants.
+std::vector<VerifiedVariant> probed(const TaskContext& run, std::vector<VerifiedVariant> variants) {
+  keep_those(run, variants, [&](VerifiedVariant& variant) { return probe(run, variant); });
+  keep_those(run, variants, [&](VerifiedVariant& variant) {
+    run.bench.hold(InputSet::ordinary);
+    variant.prepared->load(InputSet::ordinary);
+    return true;
+  });
+  return variants;
+}
+
+}  // namespace hilbench
