@@ -1,6 +1,10 @@
 # Shortens compilation; what is computed and measured stays the same.
 option(HILBENCH_UNITY "Compile the sources of a folder as one: faster from nothing, slower after a change" OFF)
 
+# GCC collects garbage less often: a tenth of the time of a unit that uses much memory, for up to 0.4 GB more of it.
+target_compile_options(hilbench_options INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>")
+
 # Headers that most files of these libraries include are read once. The libraries below them include them seldom.
 # Every file still includes what it uses: CI builds once with CMAKE_DISABLE_PRECOMPILE_HEADERS=ON.
 # JSON is among them only for sources that are compiled as one: a folder uses it more often than not, a file seldom, and
