@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "reports/compare.hpp"
 #include "reports/document/document.hpp"
+#include "reports/view/compared_runs.hpp"
 
 namespace hilbench {
 

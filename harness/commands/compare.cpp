@@ -1,6 +1,4 @@
 // `hilbench compare`: which variants became faster or slower between two runs.
-#include "reports/compare.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,9 +9,10 @@
 #include "kernels/base/text/error.hpp"
 #include "kernels/case/variant_filter.hpp"
 #include "reports/compare_document.hpp"
-#include "reports/gate_runs.hpp"
+#include "reports/gate/gate_runs.hpp"
 #include "reports/page/page.hpp"
 #include "reports/site/new_folder.hpp"
+#include "reports/view/compared_runs.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {

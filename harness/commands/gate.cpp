@@ -17,7 +17,7 @@
 #include "kernels/base/text/share.hpp"
 #include "kernels/base/text/text.hpp"
 #include "kernels/case/variant_filter.hpp"
-#include "reports/gate_runs.hpp"
+#include "reports/gate/gate_runs.hpp"
 #include "reports/records/store_folder.hpp"
 #include "reports/report.hpp"
 #include "reports/view/results.hpp"

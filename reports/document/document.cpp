@@ -22,6 +22,7 @@
 #include "reports/tables/window_times.hpp"
 #include "reports/tables/windows.hpp"
 #include "reports/view/dense_case.hpp"
+#include "reports/view/environment_values.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {

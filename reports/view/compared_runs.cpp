@@ -1,4 +1,4 @@
-#include "reports/compare.hpp"
+#include "reports/view/compared_runs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/base/text/text.hpp"
-#include "reports/tables/environment.hpp"
+#include "reports/view/environment_values.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/pairing.hpp"
 

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "kernels/case/variant_filter.hpp"
-#include "reports/compare.hpp"
 #include "reports/gate/gate.hpp"
+#include "reports/gate/unlike_runs.hpp"
+#include "reports/view/compared_runs.hpp"
 #include "reports/view/input.hpp"
 
 namespace hilbench {
 
 enum class Rivals { shown, judged };
-enum class Unlike { refused, allowed };
 
 struct StoredGateOptions {
   double threshold = kDefaultThreshold;

@@ -1,4 +1,4 @@
-#include "reports/gate_runs.hpp"
+#include "reports/gate/gate_runs.hpp"
 
 #include <gtest/gtest.h>
 

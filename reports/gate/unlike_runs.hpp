@@ -1,11 +1,15 @@
-// What of two stored runs' machines stands in the way of judging one by the other.
+// What keeps one stored run from being judged by another: unlike machines, builds and options, and other
+// programs.
 #pragma once
 
 #include <string>
 
-#include "reports/gate_runs.hpp"
+#include "reports/gate/gate.hpp"
+#include "reports/view/compared_runs.hpp"
 
 namespace hilbench {
+
+enum class Unlike { refused, allowed };
 
 // Both add a disturbance for each thing found, and the words for the headline. What differs in machine, build
 // or options is a note if it is allowed.

@@ -1,4 +1,4 @@
-#include "reports/compare.hpp"
+#include "reports/view/compared_runs.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "reports/gate_machines.hpp"
+#include "reports/gate/unlike_runs.hpp"
 
 #include <fmt/format.h>
 

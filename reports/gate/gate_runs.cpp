@@ -1,4 +1,4 @@
-#include "reports/gate_runs.hpp"
+#include "reports/gate/gate_runs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include "kernels/base/text/text.hpp"
 #include "reports/gate/lone_cases.hpp"
 #include "reports/gate/run_slowdown.hpp"
-#include "reports/gate_machines.hpp"
+#include "reports/gate/unlike_runs.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/judge.hpp"
 
