@@ -162,11 +162,8 @@ void RingFit::fit_orders() {
     const std::string id = one_rank_id(sample.record->variant);
     if (!ranks_.contains(sample.record->work.ring_size) || id == linear_) continue;
     const auto twin = std::find_if(samples_.begin(), samples_.end(), [&](const RingSample& other) {
-      const Variant a = variant_that_ran(*sample.record), b = variant_that_ran(*other.record);
       return fitted(other) && other.record->case_id == sample.record->case_id &&
-             a.ring_algorithm == b.ring_algorithm && a.ring_groups == b.ring_groups &&
-             a.head_parts == b.head_parts && a.head_moves == b.head_moves && a.outer_link == b.outer_link &&
-             a.sharding == b.sharding && a.order_span == b.order_span;
+             same_ring_options(variant_that_ran(*sample.record), variant_that_ran(*other.record));
     });
     if (twin == samples_.end()) continue;
     const double wanted = sample.ns / twin->ns * model_time(twin->shape, model_).ns;

@@ -29,51 +29,79 @@ constexpr std::array<std::string_view, 3> kMoves = {"auto", "direct", "regrouped
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
-const std::array kVariantFields = {
-    choice_field<&Variant::order_scope, OrderScope>("order_scope", kScopes,
-                                                    "memory: layout only; tokens: another function"),
-    choice_field<&Variant::order_tensors, OrderTensors>("order_tensors", kTensors, "tensors stored permuted"),
-    choice_field<&Variant::key_visit, KeyVisit>("key_visit", kVisits,
-                                                "sequence in which a tile visits its keys"),
-    choice_field<&Variant::rows, KeyRows>("rows", kRows,
-                                          "auto: at a stride if possible; gathered: always by a table"),
-    choice_field<&Variant::tiles, KeyTiles>(
-        "tiles", kTiles, "keys of a tile of windows: a list (auto, union), or aligned blocks"),
-    choice_field<&Variant::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
-    choice_field<&Variant::index, IndexUse>("index", kIndexes,
-                                            "maps and tile lists: kept, or built every time"),
-    choice_field<&Variant::ring_algorithm, RingAlgorithm>("ring_algorithm", kAskedAlgorithms,
-                                                          "how ranks obtain each other's keys (auto: ring)"),
-    Field<Variant>{.name = "ring_groups",
-                   .kind = FieldKind::integer,
-                   .help = "groups of neighbouring ranks, as if each were a host (0: the hosts of the ranks)",
-                   .minimum = 0,
-                   .maximum = 256,
-                   .get = [](const Variant& variant) { return variant.ring_groups; },
-                   .set = [](Variant& variant, std::int64_t value) { variant.ring_groups = value; }},
-    choice_field<&Variant::outer_link, OuterLink>(
-        "outer_link", kLinks, "between ring_groups: as all links, or emulated by copies through host memory"),
-    choice_field<&Variant::ring_launch, RingLaunch>(
-        "ring_launch", kLaunches, "steps: a launch for each shard; persistent: one for all, as they arrive"),
-    Field<Variant>{
-        .name = "head_parts",
-        .kind = FieldKind::integer,
-        .help = "parts in which ulysses exchanges a rank's heads (0: as many as possible, up to 2)",
-        .minimum = 0,
-        .maximum = 64,
-        .get = [](const Variant& variant) { return variant.head_parts; },
-        .set = [](Variant& variant, std::int64_t value) { variant.head_parts = value; }},
-    choice_field<&Variant::head_moves, HeadMoves>(
-        "head_moves", kMoves,
-        "how ulysses moves heads (auto: direct, if the transport moves lines; else regrouped)"),
-    choice_field<&Variant::sharding, Sharding>(
-        "sharding", kShardings, "which positions a rank owns (auto: zigzag if it balances causal work)"),
-    choice_field<&Variant::order_span, OrderSpan>("order_span", kSpans,
-                                                  "the order inside each shard, or of the whole sequence"),
-    choice_field<&Variant::transport, TransportKind>(
-        "transport", kTransports,
-        "how ranks exchange data (auto: threads or peer, under mpirun mpi or nccl)"),
+constexpr OptionScope kernels = OptionScope::kernels, windows = OptionScope::windows,
+                      rings = OptionScope::rings;
+
+// The options of rings with IdPart::ring stand in an id in the sequence that they have here.
+const std::array kVariantOptions = {
+    VariantOption{choice_field<&Variant::order_scope, OrderScope>(
+                      "order_scope", kScopes, "memory: layout only; tokens: another function"),
+                  kernels, IdPart::own},
+    VariantOption{choice_field<&Variant::order_tensors, OrderTensors>("order_tensors", kTensors,
+                                                                      "tensors stored permuted"),
+                  kernels},
+    VariantOption{choice_field<&Variant::key_visit, KeyVisit>("key_visit", kVisits,
+                                                              "sequence in which a tile visits its keys"),
+                  kernels},
+    VariantOption{choice_field<&Variant::rows, KeyRows>(
+                      "rows", kRows, "auto: at a stride if possible; gathered: always by a table"),
+                  kernels},
+    VariantOption{choice_field<&Variant::tiles, KeyTiles>(
+                      "tiles", kTiles, "keys of a tile of windows: a list (auto, union), or aligned blocks"),
+                  windows},
+    VariantOption{choice_field<&Variant::buffers, Buffers>("buffers", kBuffers,
+                                                           "workspace: kept, or allocated every time"),
+                  kernels},
+    VariantOption{choice_field<&Variant::index, IndexUse>("index", kIndexes,
+                                                          "maps and tile lists: kept, or built every time"),
+                  kernels},
+    VariantOption{choice_field<&Variant::ring_algorithm, RingAlgorithm>(
+                      "ring_algorithm", kAskedAlgorithms, "how ranks obtain each other's keys (auto: ring)"),
+                  rings, IdPart::own},
+    VariantOption{
+        count_field<&Variant::ring_groups>(
+            "ring_groups", "groups of neighbouring ranks, as if each were a host (0: the hosts of the ranks)",
+            256),
+        rings, IdPart::ring},
+    VariantOption{
+        count_field<&Variant::head_parts>(
+            "head_parts", "parts in which ulysses exchanges a rank's heads (0: as many as possible, up to 2)",
+            64),
+        rings, IdPart::ring, "parts"},
+    VariantOption{choice_field<&Variant::head_moves, HeadMoves>(
+                      "head_moves", kMoves,
+                      "how ulysses moves heads (auto: direct, if the transport moves lines; else regrouped)"),
+                  rings, IdPart::ring},
+    VariantOption{choice_field<&Variant::outer_link, OuterLink>(
+                      "outer_link", kLinks,
+                      "between ring_groups: as all links, or emulated by copies through host memory"),
+                  rings, IdPart::ring},
+    VariantOption{choice_field<&Variant::ring_launch, RingLaunch>(
+                      "ring_launch", kLaunches,
+                      "steps: a launch for each shard; persistent: one for all, as they arrive"),
+                  rings, IdPart::ring},
+    VariantOption{
+        choice_field<&Variant::sharding, Sharding>(
+            "sharding", kShardings, "which positions a rank owns (auto: zigzag if it balances causal work)"),
+        rings},
+    VariantOption{choice_field<&Variant::order_span, OrderSpan>(
+                      "order_span", kSpans, "the order inside each shard, or of the whole sequence"),
+                  rings},
+    VariantOption{choice_field<&Variant::transport, TransportKind>(
+                      "transport", kTransports,
+                      "how ranks exchange data (auto: threads or peer, under mpirun mpi or nccl)"),
+                  rings, IdPart::own},
 };
+
+// The values of the options that stand in this part of the id and are not at their defaults.
+std::string id_words(const Variant& variant, IdPart part) {
+  const Variant defaults;
+  std::string words;
+  for (const VariantOption& option : kVariantOptions)
+    if (option.id == part && option.get(variant) != option.get(defaults))
+      words += fmt::format(".{}{}", option.id_prefix, field_text(option, option.get(variant)));
+  return words;
+}
 
 }  // namespace
 
@@ -96,8 +124,8 @@ std::string_view to_string(HeadMoves moves) {
   return kMoves[static_cast<std::size_t>(moves)];
 }
 
-std::span<const Field<Variant>> variant_fields() {
-  return kVariantFields;
+std::span<const VariantOption> variant_fields() {
+  return kVariantOptions;
 }
 
 std::string variant_id(const Variant& variant) {
@@ -108,45 +136,29 @@ std::string variant_id(const Variant& variant) {
   for (const std::int64_t extent : variant.order_box) id += fmt::format(".{}", extent);
   if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
   if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
-  for (const Field<Variant>& field : kVariantFields) {
-    const bool said_elsewhere = field.name == "order_scope" || field.name == "ring_algorithm" ||
-                                field.name == "ring_groups" || field.name == "outer_link" ||
-                                field.name == "ring_launch" || field.name == "head_parts" ||
-                                field.name == "head_moves" || field.name == "transport";
-    if (said_elsewhere || field.get(variant) == field.get(defaults)) continue;
-    id += fmt::format(".{}", field_text(field, field.get(variant)));
-  }
+  id += id_words(variant, IdPart::order);
   if (variant.order_scope == OrderScope::tokens) id += "@tokens";
   if (variant.traversal != defaults.traversal || variant.traversal_param) {
     id += "/" + variant.traversal;
     if (variant.traversal_param) id += fmt::format(".{}", *variant.traversal_param);
   }
-  const bool grouped = variant.ring_groups != defaults.ring_groups;
-  const bool emulated = variant.outer_link != defaults.outer_link;
-  const bool parts = variant.head_parts != defaults.head_parts;
-  const bool moves = variant.head_moves != defaults.head_moves;
-  const bool persistent = variant.ring_launch != defaults.ring_launch;
-  if (variant.ring_algorithm != defaults.ring_algorithm || grouped || emulated || persistent || parts ||
-      moves)
-    id += fmt::format("/{}", to_string(variant.ring_algorithm));
-  if (grouped) id += fmt::format(".{}", variant.ring_groups);
-  if (parts) id += fmt::format(".parts{}", variant.head_parts);
-  if (moves) id += fmt::format(".{}", to_string(variant.head_moves));
-  if (emulated) id += fmt::format(".{}", kLinks[static_cast<std::size_t>(variant.outer_link)]);
-  if (persistent) id += fmt::format(".{}", kLaunches[static_cast<std::size_t>(variant.ring_launch)]);
+  const std::string ring = id_words(variant, IdPart::ring);
+  if (variant.ring_algorithm != defaults.ring_algorithm || !ring.empty())
+    id += fmt::format("/{}{}", to_string(variant.ring_algorithm), ring);
   return id;
 }
 
 std::string one_rank_id(Variant variant) {
-  variant.ring_algorithm = RingAlgorithm::automatic;
-  variant.ring_groups = 0;
-  variant.outer_link = OuterLink::direct;
-  variant.ring_launch = RingLaunch::steps;
-  variant.head_parts = 0;
-  variant.head_moves = HeadMoves::automatic;
-  variant.sharding = Sharding::automatic;
-  variant.order_span = OrderSpan::shard;
+  const Variant defaults;
+  for (const VariantOption& option : kVariantOptions)
+    if (option.scope == OptionScope::rings) option.set(variant, option.get(defaults));
   return variant_id(variant);
+}
+
+bool same_ring_options(const Variant& a, const Variant& b) {
+  return std::all_of(kVariantOptions.begin(), kVariantOptions.end(), [&](const VariantOption& option) {
+    return option.scope != OptionScope::rings || option.get(a) == option.get(b);
+  });
 }
 
 }  // namespace hilbench

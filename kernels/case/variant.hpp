@@ -95,9 +95,21 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
+enum class OptionScope { kernels, windows, rings };  // to what an option applies
+// Where an option that is not at its default stands in the id: after the order, or after the ring algorithm.
+// own: variant_id() says where, if anywhere.
+enum class IdPart { order, ring, own };
+
+// A row of the table of options. A new one is one row, and its use (CONTRIBUTING, Add an option).
+struct VariantOption : Field<Variant> {
+  OptionScope scope = OptionScope::kernels;
+  IdPart id = IdPart::order;
+  std::string_view id_prefix = "";  // before the value
+};
+
 // The options whose value is one word. order, order_chunk, order_file and traversal are handled apart
 // from this table.
-std::span<const Field<Variant>> variant_fields();
+std::span<const VariantOption> variant_fields();
 
 // `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm[.ring_groups][.partsN][.head_moves][.outer_link][.persistent]]`
 // without trailing defaults; for a baseline its name alone. Options that are not at their default follow the
@@ -106,5 +118,6 @@ std::span<const Field<Variant>> variant_fields();
 std::string variant_id(const Variant& variant);
 // The id without ring options: the same for all rings and ring sizes.
 std::string one_rank_id(Variant variant);
+bool same_ring_options(const Variant& a, const Variant& b);
 
 }  // namespace hilbench

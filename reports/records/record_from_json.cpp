@@ -138,11 +138,12 @@ Variant variant_from(const Record& record, const json& params, const json& asked
   variant.baseline = record.kind == ImplementationKind::baseline;
   // A record that was stored before an option existed lacks it; the variant had the default. A baseline has
   // only the options of rings.
-  for (const Field<Variant>& field : variant_fields()) {
-    if (variant.baseline && !of_rings(field.name)) continue;
-    const json& from = of_rings(field.name) ? asked : params;
-    if (from.contains(field.name) && !(field.name == "tiles" && from[field.name].is_null()))
-      read_field(from, field, variant);
+  for (const VariantOption& option : variant_fields()) {
+    const bool of_rings = option.scope == OptionScope::rings;
+    if (variant.baseline && !of_rings) continue;
+    const json& from = of_rings ? asked : params;
+    if (from.contains(option.name) && !(option.scope == OptionScope::windows && from[option.name].is_null()))
+      read_field(from, option, variant);
   }
   if (variant.baseline) return variant;
   variant.order = string_at(params, "order");

@@ -73,10 +73,10 @@ json params_json(const Record& record) {
   params["steady_s"] = record.steady_s > 0 ? number(record.steady_s) : json(nullptr);
   const Variant& variant = record.variant;
   const bool ordered = !variant.baseline;
-  for (const Field<Variant>& field : variant_fields()) {
-    const bool applies = ordered && (work.ring_size > 1 || !of_rings(field.name)) &&
-                         (has_windows(work) || field.name != "tiles");
-    params[field.name] = applies ? field_json(field, variant) : json(nullptr);
+  for (const VariantOption& option : variant_fields()) {
+    const bool applies = ordered && (work.ring_size > 1 || option.scope != OptionScope::rings) &&
+                         (has_windows(work) || option.scope != OptionScope::windows);
+    params[option.name] = applies ? field_json(option, variant) : json(nullptr);
   }
   params["order"] = ordered ? json(variant.order) : json(nullptr);
   params["order_box"] = ordered && !variant.order_box.empty() ? json(variant.order_box) : json(nullptr);
@@ -105,8 +105,8 @@ json asked_json(const Record& record) {
                 {"reference", text(record.reference)},
                 {"margin", number(record.margin)},
                 {"injected", number(record.injected)}};
-  for (const Field<Variant>& field : variant_fields())
-    if (of_rings(field.name)) asked[field.name] = field_json(field, variant);
+  for (const VariantOption& option : variant_fields())
+    if (option.scope == OptionScope::rings) asked[option.name] = field_json(option, variant);
   return asked;
 }
 

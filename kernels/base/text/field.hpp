@@ -52,7 +52,15 @@ constexpr Field<T> number_field(std::string_view name, std::string_view help,
           .set = [](T& of, std::int64_t value) { of.*Member = value; }};
 }
 
-// The same of type Enum, whose values have the names `choices`.
+// The same, and it may be 0.
+template <auto Member, class T = decltype(class_of_member(Member))>
+constexpr Field<T> count_field(std::string_view name, std::string_view help, std::int64_t maximum) {
+  Field<T> field = number_field<Member>(name, help, maximum);
+  field.minimum = 0;
+  return field;
+}
+
+// The field that is the member `Member` of a T, of type Enum, whose values have the names `choices`.
 template <auto Member, class Enum, class T = decltype(class_of_member(Member))>
 constexpr Field<T> choice_field(std::string_view name, std::span<const std::string_view> choices,
                                 std::string_view help) {
@@ -78,9 +86,10 @@ std::string field_text(const Field<T>& field, std::int64_t value) {
   return std::to_string(value);
 }
 
-template <class T>
-const Field<T>* find_field(std::span<const Field<T>> fields, std::string_view name) {
-  for (const Field<T>& field : fields)
+// `Row`: a field, or what derives from it.
+template <class Row>
+const Row* find_field(std::span<const Row> fields, std::string_view name) {
+  for (const Row& field : fields)
     if (field.name == name) return &field;
   return nullptr;
 }
