@@ -10,106 +10,53 @@
 #include <vector>
 
 #include "kernels/base/text/error.hpp"
-#include "kernels/orders/curves.hpp"
-#include "kernels/orders/grid_curves.hpp"
+#include "kernels/orders/order_table.hpp"
 
 namespace hilbench {
 namespace {
-
-// The curves over a grid of two dimensions, and of three; null if there is none.
-struct GridCurve {
-  std::string_view name;
-  Curve flat = nullptr;
-  BoxCurve box = nullptr;
-};
-constexpr std::array kCurves = {
-    GridCurve{"snake", snake_curve, snake_box}, GridCurve{"morton", morton_curve, morton_box},
-    GridCurve{"gray", gray_curve, nullptr},     GridCurve{"hilbert", hilbert_curve, hilbert_box},
-    GridCurve{"moore", moore_curve, nullptr},
-};
-// Orders that take no notice of a grid.
-constexpr std::array<std::string_view, 3> kPlain = {"linear", "random", "file"};
-
-const GridCurve* find_curve(std::string_view name) {
-  const auto found = std::find_if(kCurves.begin(), kCurves.end(),
-                                  [&](const GridCurve& curve) { return curve.name == name; });
-  return found == kCurves.end() ? nullptr : &*found;
-}
 
 // Extents as [planes, rows, columns]; one plane in two dimensions.
 GridBox box_of(std::span<const std::int64_t> extents) {
   return {extents.size() > 2 ? extents[0] : 1, extents[extents.size() - 2], extents[extents.size() - 1]};
 }
 
-// Orders of groups, and the order inside of a group.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kGrouped = {
-    {{"residue", "linear"}, {"residue_hilbert", "hilbert"}, {"residue_boxes", "boxes"}}};
-
-// The order inside of a group; "" for an order without groups.
-std::string_view inside_groups(std::string_view name) {
-  for (const auto& [grouped, inside] : kGrouped)
-    if (grouped == name) return inside;
-  return "";
-}
-
-bool takes_box(std::string_view name) {
-  return name == "boxes" || name == "residue_boxes";
-}
-
 }  // namespace
 
-bool needs_grid(std::string_view name) {
-  return name == "boxes" || name == "residue_boxes" || name == "residue_hilbert";
-}
-
 bool sorts_groups(std::string_view name) {
-  return !inside_groups(name).empty();
+  const OrderEntry* entry = find_order_entry(name);
+  return entry != nullptr && !entry->grid.inside.empty();
 }
 
 std::string why_not_on_grid(const OrderRequest& request) {
   const std::size_t dimensions = request.grid.size();
-  if (takes_box(request.name) && request.box.size() != dimensions)
+  const OrderEntry* entry = find_order_entry(request.name);
+  if (entry == nullptr || entry->grid.kind == OnGrid::nothing)
+    return fmt::format("order {} has no form on grids", request.name);
+  if (entry->info.param == OrderParam::box && request.box.size() != dimensions)
     return fmt::format("order {} of {} extents on a grid of {} dimensions: write {}.{}", request.name,
                        request.box.size(), dimensions, request.name, dimensions == 2 ? "8.16" : "2.8.8");
-  if (takes_box(request.name) || !inside_groups(request.name).empty()) return "";
-  if (std::find(kPlain.begin(), kPlain.end(), request.name) != kPlain.end()) return "";
-  const GridCurve* curve = find_curve(request.name);
-  if (curve == nullptr) return fmt::format("order {} has no form on grids", request.name);
-  if (dimensions == 3 && curve->box == nullptr)
+  if (entry->grid.kind == OnGrid::curve && dimensions == 3 && entry->grid.box == nullptr)
     return fmt::format("order {} has no form on grids of three dimensions", request.name);
   return "";
 }
 
-bool fill_on_grid(const OrderRequest& request, std::span<std::int64_t> slots) {
-  if (request.name == "boxes") {
-    fill_boxes(request, slots);
-    return true;
-  }
-  if (!inside_groups(request.name).empty()) {
-    fill_groups(request, slots);
-    return true;
-  }
-  const GridCurve* curve = find_curve(request.name);
-  if (curve == nullptr) return false;
+void curve_on_grid(const OrderEntry& entry, const OrderRequest& request, std::span<std::int64_t> slots) {
   std::vector<std::uint32_t> cells(slots.size());
   const GridBox box = box_of(request.grid);
   if (request.grid.size() == 2)
-    curve->flat(box.columns, box.rows, cells);
+    entry.curve(box.columns, box.rows, cells);
   else
-    curve->box(box, cells);
+    entry.grid.box(box, cells);
   for (std::size_t rank = 0; rank < cells.size(); ++rank)
     slots[cells[rank]] = static_cast<std::int64_t>(rank);
-  return true;
 }
 
 bool promises_unit_steps(const OrderRequest& request) {
-  const auto all = [&](auto holds) { return std::all_of(request.grid.begin(), request.grid.end(), holds); };
-  if (request.name == "moore") return all([](std::int64_t extent) { return extent > 1; });
-  return request.name != "hilbert" || request.grid.size() == 2 ||
-         all([](std::int64_t extent) { return extent % 2 == 0; });
+  const OrderEntry& entry = order_entry(request.name);
+  return entry.grid.unit_steps == nullptr || entry.grid.unit_steps(request.grid);
 }
 
-void fill_boxes(const OrderRequest& request, std::span<std::int64_t> slots) {
+void box_map(const OrderRequest& request, std::span<std::int64_t> slots) {
   if (request.grid.empty() || request.box.size() != request.grid.size())
     throw UsageError({"order boxes", "",
                       "it cuts a grid into boxes, and needs an extent of both for each dimension",
@@ -125,7 +72,7 @@ void fill_boxes(const OrderRequest& request, std::span<std::int64_t> slots) {
               slots[static_cast<std::size_t>((p * grid.rows + r) * grid.columns + c)] = next++;
 }
 
-void fill_groups(const OrderRequest& request, std::span<std::int64_t> slots) {
+void group_map(const OrderRequest& request, std::span<std::int64_t> slots) {
   const std::size_t dimensions = request.grid.size();
   if (dimensions == 0)
     throw UsageError({fmt::format("order {}", request.name), "", "it sorts the positions of a grid",
@@ -133,7 +80,7 @@ void fill_groups(const OrderRequest& request, std::span<std::int64_t> slots) {
   const std::vector<std::int64_t> dilation =
       request.dilation.empty() ? std::vector<std::int64_t>(dimensions, 1) : request.dilation;
   OrderRequest inside{
-      .name = std::string(inside_groups(request.name)), .grid = request.grid, .box = request.box};
+      .name = std::string(order_entry(request.name).grid.inside), .grid = request.grid, .box = request.box};
   std::vector<std::int64_t> group(dimensions, 0);
   std::int64_t first = 0;  // slot of the group
   for (bool left = true; left;) {

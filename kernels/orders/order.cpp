@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <numeric>
 
@@ -12,84 +11,10 @@
 #include "kernels/orders/curves.hpp"
 #include "kernels/orders/grids.hpp"
 #include "kernels/orders/hilbert.hpp"
-#include "kernels/orders/maps.hpp"
-#include "kernels/orders/named_entry.hpp"
+#include "kernels/orders/order_table.hpp"
 
 namespace hilbench {
 namespace {
-
-// An order is a curve over the raster of each chunk, or a map of its own. To add an order, add a line here.
-struct Entry {
-  OrderInfo info;
-  Curve curve = nullptr;
-  SlotMap map = nullptr;
-};
-
-void auto_map(const OrderRequest& request, std::span<std::int64_t> slots) {
-  request.residue > 1 ? residue_map(request, slots) : linear_map(request, slots);
-}
-
-constexpr auto kEntries = std::to_array<Entry>({
-    {{"linear", "slot = position", OrderParam::none, false}, nullptr, linear_map},
-    {{"snake", "rows of the raster there and back", OrderParam::chunk, true}, snake_curve},
-    {{"morton", "Z-order of the raster (bits of row and column interleaved)", OrderParam::chunk, false},
-     morton_curve},
-    {{"gray", "Gray-code order of the raster", OrderParam::chunk, false}, gray_curve},
-    {{"hilbert", "Hilbert curve over the raster, generalised to any rectangle", OrderParam::chunk, true},
-     hilbert_curve},
-    {{"moore", "Moore curve (closed) over the raster, generalised to any rectangle", OrderParam::chunk, true},
-     moore_curve},
-    {{"residue",
-      "by (t mod r, t): each dilated stream contiguous; r: the dilations' lcm. On a grid: group after group "
-      "of a "
-      "dilated window, each row-major",
-      OrderParam::residue, false},
-     nullptr,
-     residue_map},
-    {{"residue_hilbert", "on a grid: group after group of a dilated window, a Hilbert curve over each",
-      OrderParam::none, false},
-     nullptr,
-     fill_groups},
-    {{"residue_boxes", "on a grid: group after group of a dilated window, each in boxes of A x B [x C]",
-      OrderParam::box, false},
-     nullptr,
-     fill_groups},
-    {{"bitrev_residue",
-      "by (bit-reversed t mod r_max, t / r_max): streams of all power-of-two dilations up to r_max "
-      "contiguous; "
-      "r_max: the largest dilation, rounded up to a power of two",
-      OrderParam::max_residue, false},
-     nullptr,
-     bitrev_residue_map},
-    {{"boxes", "on a grid: box after box of A x B [x C] positions, row-major, and row-major inside",
-      OrderParam::box, false},
-     nullptr,
-     fill_boxes},
-    {{"random", "a seeded random permutation: the negative control", OrderParam::seed, false},
-     nullptr,
-     random_map},
-    {{"file", "the permutation in `order_file`: .npy with the slot of each position", OrderParam::none,
-      false},
-     nullptr,
-     file_map},
-    {{"auto", "residue if a dilation is above 1, else linear", OrderParam::none, false}, nullptr, auto_map},
-    {{"seed_d2xy", "a published index formula that is not a bijection: invalid from 2 positions on",
-      OrderParam::none, true},
-     nullptr,
-     seed_d2xy_map},
-    {{"seed_list",
-      "a published list of 16, applied to every 16 positions, that is not a Hilbert curve: invalid from "
-      "16 positions on",
-      OrderParam::none, true},
-     nullptr,
-     seed_list_map},
-});
-
-constexpr auto kInfos = infos_of(kEntries);
-
-const Entry& entry_of(std::string_view name) {
-  return entry_named(kEntries, "order", name);
-}
 
 void require_range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high,
                    std::string_view order) {
@@ -156,19 +81,9 @@ std::int64_t dilations_power_of_two(const Case& work) {
 
 }  // namespace
 
-std::span<const OrderInfo> orders() {
-  return kInfos;
-}
-
-const OrderInfo* find_order(std::string_view name) {
-  const auto found =
-      std::find_if(kInfos.begin(), kInfos.end(), [&](const auto& info) { return info.name == name; });
-  return found == kInfos.end() ? nullptr : &*found;
-}
-
 std::string why_not_order(const Case& work, const Variant& variant) {
   if (!has_grid(work))
-    return needs_grid(variant.order)
+    return find_order_entry(variant.order) != nullptr && order_entry(variant.order).grid.only
                ? fmt::format("order {} cuts a grid; the case has a sequence without one", variant.order)
                : "";
   const OrderInfo* info = find_order(variant.order);
@@ -181,7 +96,7 @@ std::string why_not_order(const Case& work, const Variant& variant) {
 }
 
 OrderRequest order_request(const Case& work, const Variant& variant) {
-  const OrderInfo& info = entry_of(variant.order).info;
+  const OrderInfo& info = order_entry(variant.order).info;
   if (const std::string why = why_not_order(work, variant); !why.empty())
     throw UsageError({why, "", "", "see `hilbench list orders`"});
   OrderRequest request{.name = variant.order,
@@ -224,7 +139,7 @@ OrderRequest order_request(const Case& work, const Variant& variant) {
 }
 
 std::vector<std::int64_t> order_slots(const OrderRequest& request) {
-  const Entry& entry = entry_of(request.name);
+  const OrderEntry& entry = order_entry(request.name);
   require_range("length", request.length, 1, kMostPositions, request.name);
   require_range("chunk", request.chunk, 0, kMostPositions, request.name);
   require_range("residue", request.residue, 1, kMaxResidue, request.name);
@@ -234,8 +149,9 @@ std::vector<std::int64_t> order_slots(const OrderRequest& request) {
   if (!request.grid.empty() && positions != request.length)
     throw UsageError({fmt::format("{} positions", request.length), fmt::format("order {}", request.name),
                       fmt::format("the grid has {}", positions), ""});
-  if (!request.grid.empty() && fill_on_grid(request, slots)) return slots;
-  if (entry.curve != nullptr)
+  if (entry.grid.kind == OnGrid::curve && !request.grid.empty())
+    curve_on_grid(entry, request, slots);
+  else if (entry.curve != nullptr)
     fill_chunks(entry.curve, request.chunk, slots);
   else
     entry.map(request, slots);
