@@ -57,8 +57,8 @@ const Implementation* find_implementation(std::string_view name, DeviceKind devi
   return nullptr;
 }
 
-std::optional<std::string> why_not(const Implementation& implementation, const Case& work,
-                                   const Variant& variant, const Gpu* gpu) {
+Refusal why_not(const Implementation& implementation, const Case& work, const Variant& variant,
+                const Gpu* gpu) {
   if (implementation.why_not_on != nullptr && gpu != nullptr)
     if (std::optional<std::string> reason = implementation.why_not_on(*gpu)) return reason;
   if (has_windows(work) && implementation.has_output && !implementation.windows)

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/implementation.hpp"
 
 namespace hilbench {
@@ -20,8 +21,8 @@ const Implementation* find_implementation(std::string_view name, DeviceKind devi
 // case, or if none can, the last one, which says why. Null if nothing of that name runs on the device.
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu);
 // Why `implementation` cannot compute the case on its device; nothing if it can.
-std::optional<std::string> why_not(const Implementation& implementation, const Case& work,
-                                   const Variant& variant, const Gpu* gpu);
+Refusal why_not(const Implementation& implementation, const Case& work, const Variant& variant,
+                const Gpu* gpu);
 // Names that a sweep may write as kernel, including the alias `dilated`.
 std::vector<std::string_view> kernel_names();
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "kernels/base/text/counter.hpp"
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/index/index.hpp"
@@ -94,9 +95,9 @@ struct Implementation {
   // What traversal `auto` means for it under a causal mask.
   CausalTraversal causal_traversal = CausalTraversal::head_major;
   // Why this build cannot compute the case; nothing if it can.
-  std::optional<std::string> (*why_not)(const Case&, const Variant&) = nullptr;
+  Refusal (*why_not)(const Case&, const Variant&) = nullptr;
   // Why it cannot run on this GPU; nothing if it can. Null: it runs on every device of its kind.
-  std::optional<std::string> (*why_not_on)(const Gpu&) = nullptr;
+  Refusal (*why_not_on)(const Gpu&) = nullptr;
   // Bytes that prepare() allocates.
   double (*workspace_bytes)(const Case&, int threads) = nullptr;
   // FLOPs of one run if they differ from those of the case (`peak`); else null.

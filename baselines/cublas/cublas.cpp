@@ -207,7 +207,7 @@ double largest_leading(const Case& work) {
   return largest;
 }
 
-std::optional<std::string> why_not(const Case& work, const Variant&) {
+Refusal why_not(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "cublas computes the forward pass only";
   if (work.ring_size > 1) return "cublas runs on one rank only";
   if (work.pattern.size() > cuda::kMaxBranches)
@@ -221,7 +221,7 @@ std::optional<std::string> why_not(const Case& work, const Variant&) {
   return std::nullopt;
 }
 
-std::optional<std::string> why_not_on(const Gpu&) {
+Refusal why_not_on(const Gpu&) {
   if (!cublas().absence.empty()) return cublas().absence;
   return std::nullopt;
 }

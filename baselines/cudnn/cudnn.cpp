@@ -219,7 +219,7 @@ class CudnnExecution : public Execution {
   Operands last_;
 };
 
-std::optional<std::string> why_not(const Case& work, const Variant&) {
+Refusal why_not(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "cudnn computes the forward pass only";
   if (work.ring_size > 1) return "cudnn runs on one rank only";
   if (work.dtype == Dtype::fp32) return "cuDNN's fused attention takes bf16 and fp16 only";
@@ -234,7 +234,7 @@ std::optional<std::string> why_not(const Case& work, const Variant&) {
   return std::nullopt;
 }
 
-std::optional<std::string> why_not_on(const Gpu& gpu) {
+Refusal why_not_on(const Gpu& gpu) {
   if (gpu.compute_capability < 80)
     return fmt::format("cuDNN's fused attention needs compute capability 8.0, this GPU has {}",
                        gpu.capability_text());

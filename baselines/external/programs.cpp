@@ -32,21 +32,21 @@ std::string_view peak_unit(const Case& work) {
 }
 
 // Only the program knows what it can compute; it answers when it is loaded.
-std::optional<std::string> why_not(const Case&, const Variant&) {
+Refusal why_not(const Case&, const Variant&) {
   return std::nullopt;
 }
 
-std::optional<std::string> why_not_on_rings(const Case& work, const Variant& variant) {
+Refusal why_not_on_rings(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return std::nullopt;
   return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
 }
 
-std::optional<std::string> why_not_on_one_rank(const Case& work, const Variant& variant) {
+Refusal why_not_on_one_rank(const Case& work, const Variant& variant) {
   if (work.ring_size > 1) return std::nullopt;
   return fmt::format("{} needs a ring: ring_size must be above 1", variant.kernel);
 }
 
-std::optional<std::string> why_not_without_windows(const Case& work, const Variant& variant) {
+Refusal why_not_without_windows(const Case& work, const Variant& variant) {
   if (has_windows(work)) return std::nullopt;
   return fmt::format("{} computes windows on a grid only", variant.kernel);
 }

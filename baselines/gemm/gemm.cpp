@@ -295,7 +295,7 @@ class GemmExecution : public Execution {
   std::vector<std::vector<Unit>> units_;        // one list for each branch
 };
 
-std::optional<std::string> why_not(const Case& work, const Variant&) {
+Refusal why_not(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "gemm computes the forward pass only";
   if (work.dtype == Dtype::fp16) return "gemm reads fp32 and bf16 only";
   if (work.ring_size > 1) return "gemm runs on one rank only";

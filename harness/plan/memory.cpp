@@ -200,7 +200,7 @@ MemoryNeed usable_memory(const Case& work, const Site& site) {
   return {std::max(0.0, whole - kReservedBytes), beside};
 }
 
-std::optional<std::string> why_not_fit(const MemoryNeed& need, const MemoryNeed& usable) {
+Refusal why_not_fit(const MemoryNeed& need, const MemoryNeed& usable) {
   if (need.device > usable.device)
     return fmt::format("does not fit: the comparison would need {} of {} available", gib(need.device),
                        gib(usable.device));

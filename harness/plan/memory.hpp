@@ -7,6 +7,7 @@
 
 #include "harness/plan/site.hpp"
 #include "harness/sweep/settings.hpp"
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/windows/window_tiles.hpp"
@@ -51,7 +52,7 @@ MemoryNeed input_files_need(const Case& work);
 MemoryNeed usable_memory(const Case& work, const Site& site);
 
 // Why `need` does not fit into `usable`; nothing if it fits.
-std::optional<std::string> why_not_fit(const MemoryNeed& need, const MemoryNeed& usable);
+Refusal why_not_fit(const MemoryNeed& need, const MemoryNeed& usable);
 
 // The longest sequence for which `variant` alone fits: a multiple of the pattern's longest segment or, if not
 // even one segment fits, any number of positions. 0: not one position fits.

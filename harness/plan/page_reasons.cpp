@@ -6,7 +6,7 @@
 
 namespace hilbench {
 
-std::optional<std::string> why_not_pages_here(const PlannedVariant& planned, const Site& site) {
+Refusal why_not_pages_here(const PlannedVariant& planned, const Site& site) {
   const Case& work = planned.work;
   if (work.pages == PageSize::standard) return std::nullopt;
   const auto because = [&](const char* why) {

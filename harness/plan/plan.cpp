@@ -63,11 +63,11 @@ Variant with_own_algorithm(Variant variant, DeviceKind device) {
   return variant;
 }
 
-std::optional<std::string> why_not(const Sweep& sweep, const PlannedVariant& planned, const PlannedRing& ring,
-                                   const Site& site) {
+Refusal why_not(const Sweep& sweep, const PlannedVariant& planned, const PlannedRing& ring,
+                const Site& site) {
   const Case& work = planned.work;
   const Gpu* gpu = site.gpu ? &*site.gpu : nullptr;
-  if (std::optional<std::string> reason = why_not_pattern(work, planned.variant)) return reason;
+  if (Refusal reason = why_not_pattern(work, planned.variant)) return reason;
   if (work.device == DeviceKind::cuda && gpu == nullptr) return site.gpu_absence;
   if (planned.implementation == nullptr)
     return fmt::format("this build has no `{}` for device {}", planned.variant.kernel,
@@ -76,16 +76,14 @@ std::optional<std::string> why_not(const Sweep& sweep, const PlannedVariant& pla
   const bool external = planned.implementation->external;
   if (external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
-  if (std::optional<std::string> reason = why_not_pages_here(planned, site)) return reason;
+  if (Refusal reason = why_not_pages_here(planned, site)) return reason;
   if (work.ring_size == 1 && planned.variant.baseline && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
                        planned.variant.kernel);
   if (work.ring_size > 1 && sweep.measure.steady)
     return "steady: the ranks of a ring wait for each other between executions, which are not back to back";
   if (work.ring_size > 1 && !external)
-    if (std::optional<std::string> reason =
-            why_not_ring_here(sweep.measure, work, planned.variant, ring, site))
-      return reason;
+    if (Refusal reason = why_not_ring_here(sweep.measure, work, planned.variant, ring, site)) return reason;
   if (work.sequence_length > kMostPositions)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
   if (!external && planned.implementation->prepare_walk == nullptr && ring.ring && ring.ring->persistent())
@@ -120,7 +118,7 @@ void resolve_ring(const Ring& ring, Resolved& resolved) {
 
 std::int64_t chunk_of_order(const Ring* ring, const Resolved& resolved) {
   if (ring != nullptr) return shard_order(*ring, 0).chunk;
-  if (resolved.variant.baseline || !why_not_order(resolved.work, resolved.variant).empty()) return 0;
+  if (resolved.variant.baseline || why_not_order(resolved.work, resolved.variant)) return 0;
   return order_request(resolved.work, resolved.variant).chunk;
 }
 

@@ -9,6 +9,7 @@
 #include "harness/plan/memory.hpp"
 #include "harness/plan/site.hpp"
 #include "harness/sweep/sweep.hpp"
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/implementation.hpp"
 #include "reports/records/record.hpp"
 
@@ -16,7 +17,7 @@ namespace hilbench {
 
 struct PlannedVariant : Resolved {
   const Implementation* implementation = nullptr;  // null only if `skip` says why
-  std::optional<std::string> skip;                 // why it is not measured
+  Refusal skip;                                    // why it is not measured
   std::string measured_as;        // on one rank: the id of an equal variant, which is measured in its place
   MemoryNeed own;                 // what this variant needs besides what all variants share
   std::optional<double> seconds;  // estimate for one execution, from nominal rates

@@ -14,7 +14,7 @@ namespace hilbench {
 namespace {
 
 // For processes of a launcher: rank k uses the GPU of process k.
-std::optional<std::string> why_not_gpus_of_processes(const Case& work, const Site& site) {
+Refusal why_not_gpus_of_processes(const Case& work, const Site& site) {
   if (work.ring_size > site.processes)
     return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, site.processes);
   if (work.ring_size > site.gpus) return fmt::format("ring_size {}: {}", work.ring_size, site.no_further_gpu);
@@ -22,8 +22,7 @@ std::optional<std::string> why_not_gpus_of_processes(const Case& work, const Sit
 }
 
 // For GPUs of one process: rank k uses the k-th GPU after the chosen one.
-std::optional<std::string> why_not_gpus(const Measure& measure, const Case& work, TransportKind transport,
-                                        const Site& site) {
+Refusal why_not_gpus(const Measure& measure, const Case& work, TransportKind transport, const Site& site) {
   if (transport == TransportKind::threads || transport == TransportKind::mpi)
     return "moves host memory, this case runs on GPUs";
   if (transport == TransportKind::peer && site.processes > 1)
@@ -55,7 +54,7 @@ std::optional<std::pair<int, int>> unlinked_in_ring(const Case& work, const Site
 }
 
 // A launch that needs keys of other ranks waits for words that their GPUs write.
-std::optional<std::string> why_not_launch(const Ring& ring, const Site& site) {
+Refusal why_not_launch(const Ring& ring, const Site& site) {
   const TransportKind transport = ring.variant().transport;
   if (!ring.persistent() || transport != TransportKind::peer) return std::nullopt;
   const auto unlinked = unlinked_in_ring(ring.work(), site);
@@ -65,7 +64,7 @@ std::optional<std::string> why_not_launch(const Ring& ring, const Site& site) {
 }
 
 // For ranks that are processes, which only a launcher starts.
-std::optional<std::string> why_not_processes(const Case& work, const Site& site) {
+Refusal why_not_processes(const Case& work, const Site& site) {
   if (std::string absence = mpi_absence(); !absence.empty()) return absence;
   if (site.processes == 1)
     return fmt::format("its ranks are processes: start them with mpirun -n {} hilbench run ...",
@@ -75,8 +74,8 @@ std::optional<std::string> why_not_processes(const Case& work, const Site& site)
   return std::nullopt;
 }
 
-std::optional<std::string> why_not_transport(const Measure& measure, const Case& work, const Variant& variant,
-                                             const Site& site) {
+Refusal why_not_transport(const Measure& measure, const Case& work, const Variant& variant,
+                          const Site& site) {
   const TransportKind transport = transport_of(work, variant, site);
   std::optional<std::string> reason;
   if (work.device == DeviceKind::cuda)
@@ -115,7 +114,7 @@ bool ranks_are_processes(const Case& work, const Variant& variant, const Site& s
 }
 
 // For ranks of several hosts that are no groups.
-std::optional<std::string> why_not_hosts(const Case& work, const Variant& variant, const Site& site) {
+Refusal why_not_hosts(const Case& work, const Variant& variant, const Site& site) {
   if (variant.ring_algorithm != RingAlgorithm::hierarchical || variant.ring_groups != 0 ||
       !ranks_are_processes(work, variant, site) || work.ring_size > std::ssize(site.hosts))
     return std::nullopt;
@@ -168,16 +167,16 @@ PlannedRing plan_ring(const Case& work, const Variant& variant, const Site& site
   return planned;
 }
 
-std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
-                                             const PlannedRing& planned, const Site& site) {
+Refusal why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
+                          const PlannedRing& planned, const Site& site) {
   if (!has_ring_here(variant))
     return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
-  if (std::optional<std::string> reason = why_not_transport(measure, work, variant, site)) return reason;
+  if (Refusal reason = why_not_transport(measure, work, variant, site)) return reason;
   if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (variant.index == IndexUse::computed)
     return "a ring keeps the indices of its pieces: index must be cached";
   if (on_site(work, variant, site).ring_groups == 0)
-    if (std::optional<std::string> reason = why_not_hosts(work, variant, site)) return reason;
+    if (Refusal reason = why_not_hosts(work, variant, site)) return reason;
   return planned.ring ? why_not_launch(*planned.ring, site) : planned.why_not;
 }
 

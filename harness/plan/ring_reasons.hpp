@@ -6,6 +6,7 @@
 
 #include "harness/plan/site.hpp"
 #include "harness/sweep/settings.hpp"
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/ring/ring.hpp"
@@ -27,12 +28,12 @@ Variant on_site(const Case& work, Variant variant, const Site& site);
 // if another program has rings of its own, or the pattern is one of windows.
 struct PlannedRing {
   std::optional<Ring> ring;
-  std::optional<std::string> why_not;
+  Refusal why_not;
 };
 PlannedRing plan_ring(const Case& work, const Variant& variant, const Site& site);
 
 // Why the harness cannot run this ring of `variant` here; nothing if it can. `work` must have several ranks.
-std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
-                                             const PlannedRing& planned, const Site& site);
+Refusal why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
+                          const PlannedRing& planned, const Site& site);
 
 }  // namespace hilbench

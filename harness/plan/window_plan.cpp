@@ -11,10 +11,10 @@ bool computes_by_tiles(const Case& work, const Implementation& implementation) {
 
 }  // namespace
 
-std::optional<std::string> why_not_pattern(const Case& work, const Variant& variant) {
+Refusal why_not_pattern(const Case& work, const Variant& variant) {
   if (has_windows(work) && work.ring_size > 1) return "windows: a ring exchanges the keys of branches only";
   if (variant.baseline) return std::nullopt;
-  if (std::string why = why_not_order(work, variant); !why.empty()) return why;
+  if (Refusal why = why_not_order(work, variant)) return why;
   if (!has_windows(work) && variant.tiles != KeyTiles::automatic)
     return "tiles: only windows have tiles of keys";
   if (has_windows(work) && variant.key_visit == KeyVisit::slot)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/windows/window_tiles.hpp"
@@ -13,7 +14,7 @@ namespace hilbench {
 
 // Why the variant means nothing for the pattern of the case: an option of windows with branches, or the other
 // way round.
-std::optional<std::string> why_not_pattern(const Case& work, const Variant& variant);
+Refusal why_not_pattern(const Case& work, const Variant& variant);
 
 // What the tiles of windows hold at least, known without counting them: `keys` alone. A tile of kMaskedRows
 // queries needs at most that many pairs for each key of its list. If the implementation computes by tiles.

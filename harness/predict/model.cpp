@@ -126,7 +126,7 @@ const std::array<CoefficientInfo, kCoefficients>& coefficient_table() {
   return kTable;
 }
 
-std::optional<std::string> why_not_modelled(const Case&, const Variant& variant) {
+Refusal why_not_modelled(const Case&, const Variant& variant) {
   if (variant.ring_launch == RingLaunch::persistent)
     return "the model knows a launch for each shard, not one for all";
   if (variant.outer_link == OuterLink::direct) return std::nullopt;

@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "harness/predict/tile_schedule.hpp"
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/ring/ring_execution.hpp"
 
@@ -73,7 +74,7 @@ struct RingShape {
   double sent_bytes = 0;  // by all ranks
 };
 // The reason why the model knows no such ring, or nothing. why_not_ring() must have no objection.
-std::optional<std::string> why_not_modelled(const Case& work, const Variant& variant);
+Refusal why_not_modelled(const Case& work, const Variant& variant);
 // On GPUs each rank has a device of its own. work.ring_size may be 1.
 RingShape ring_shape(const Case& work, const Variant& variant, const RingMachine& machine);
 

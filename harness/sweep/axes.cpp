@@ -256,14 +256,16 @@ std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const Axi
   check_count(product, 0, axes_place);
   if (source.cases)
     for (Point& point : parse_points(*source.cases, base, from_command_line, product, source.masks)) {
-      const std::string why = skip_when.matches(point.work) ? "" : why_not(point.work);
-      if (!why.empty()) throw UsageError({"impossible case", point.where, why, ""});
+      if (!skip_when.matches(point.work))
+        if (const Refusal why = why_not(point.work))
+          throw UsageError({"impossible case", point.where, *why, ""});
       space.points.push_back(std::move(point.work));
     }
   std::vector<SweepCase> cases = list_cases(space, skip_when);
   for (const SweepCase& each : cases) {  // points were checked above
-    const std::string why = each.skipped ? "" : why_not(each.work);
-    if (!why.empty()) axes_place.fail("impossible case", why, "leave such combinations out with skip_when");
+    if (each.skipped) continue;
+    if (const Refusal why = why_not(each.work))
+      axes_place.fail("impossible case", *why, "leave such combinations out with skip_when");
   }
   return cases;
 }

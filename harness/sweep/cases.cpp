@@ -101,7 +101,7 @@ std::vector<SweepCase> list_cases(const CaseSpace& space, const Condition& skip_
   return cases;
 }
 
-std::string why_not(const Case& work) {
+Refusal why_not(const Case& work) {
   const std::int64_t kv_heads = work.kv_heads == 0 ? work.heads : work.kv_heads;
   const auto branches = static_cast<std::int64_t>(work.pattern.size());
   if (kv_heads > work.heads) return fmt::format("kv_heads {} is above heads {}", kv_heads, work.heads);

@@ -11,6 +11,7 @@
 
 #include "harness/sweep/condition.hpp"
 #include "harness/sweep/settings.hpp"
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 
@@ -70,8 +71,8 @@ Sweep parse_embedded(const EmbeddedSweep& sweep, const SweepOverrides& overrides
 // Whether the sweep asks for the variant in cases on `device`: a baseline may be for the other one.
 bool is_asked_on(const Sweep& sweep, const Variant& variant, DeviceKind device);
 
-// Why no variant can compute the case (more K/V heads than heads, a tensor of more than 2^62 bytes, ...), or
-// "". load_sweep refuses such cases unless skip_when skips them.
-std::string why_not(const Case& work);
+// Why no variant can compute the case (more K/V heads than heads, a tensor of more than 2^62 bytes, ...).
+// load_sweep refuses such cases unless skip_when skips them.
+Refusal why_not(const Case& work);
 
 }  // namespace hilbench

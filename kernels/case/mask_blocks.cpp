@@ -94,8 +94,8 @@ std::int64_t blocks_of_length(std::int64_t length, std::int64_t block) {
   return length / block + (length % block != 0 ? 1 : 0);
 }
 
-std::string why_not_mask(const Case& work) {
-  if (!has_mask_blocks(work)) return "";
+Refusal why_not_mask(const Case& work) {
+  if (!has_mask_blocks(work)) return std::nullopt;
   const MaskBlocks& mask = work.mask_blocks;
   const std::int64_t wanted = blocks_of_length(work.sequence_length, mask.block);
   if (wanted != mask.blocks)
@@ -104,7 +104,7 @@ std::string why_not_mask(const Case& work) {
         "leave sequence_length out",
         mask.blocks, mask.blocks, work.sequence_length, mask.block, wanted);
   if (mask.bits != nullptr && count_mask(work).pairs == 0) return "the mask leaves every query without a key";
-  return "";
+  return std::nullopt;
 }
 
 std::int64_t seen_count(const Case& work, std::int64_t position) {

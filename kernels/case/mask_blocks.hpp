@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/block_bits.hpp"
 #include "kernels/case/case.hpp"
 
@@ -28,8 +29,8 @@ std::string mask_text(const MaskBlocks& mask);
 
 // Blocks that a sequence has.
 std::int64_t blocks_of_length(std::int64_t length, std::int64_t block);
-// Why the mask of a case is impossible, or "". Cases without one are possible.
-std::string why_not_mask(const Case& work);
+// Why the mask of a case is impossible. Cases without one are possible.
+Refusal why_not_mask(const Case& work);
 
 // Keys that the query at `position` sees.
 std::int64_t seen_count(const Case& work, std::int64_t position);

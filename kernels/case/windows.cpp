@@ -52,7 +52,7 @@ std::array<std::int64_t, kMostDimensions> coordinates_of(const Case& work, std::
 }
 
 // Why one dimension is impossible, or "".
-std::string why_not_dimension(const WindowDimension& dimension, Edges edges) {
+Refusal why_not_dimension(const WindowDimension& dimension, Edges edges) {
   if (dimension.stride > dimension.window)
     return fmt::format("window_stride {} is above window {}: some queries would be outside of their window",
                        dimension.stride, dimension.window);
@@ -60,7 +60,7 @@ std::string why_not_dimension(const WindowDimension& dimension, Edges edges) {
     return fmt::format(
         "window {} with window_dilation {} does not fit into {} positions of the grid; edges: cut allows it",
         dimension.window, dimension.dilation, dimension.extent);
-  return "";
+  return std::nullopt;
 }
 
 std::string_view misplaced(std::string_view parameter, const Case& work) {
@@ -126,7 +126,7 @@ void fill_in_windows(Case& work, Length length) {
   work.pattern = {{work.sequence_length, 1}};
 }
 
-std::string why_not_windows(const Case& work) {
+Refusal why_not_windows(const Case& work) {
   const Case defaults;
   for (const Field<Case>& field : case_fields())
     if (!of_pattern(field.name, pattern_kind(work)) && field.get(work) != field.get(defaults))
@@ -138,8 +138,8 @@ std::string why_not_windows(const Case& work) {
                        work.sequence_length, fmt::join(grid_of(work), " x "), positions);
   if (has_mask_blocks(work)) return why_not_mask(work);
   for (const WindowDimension& dimension : work.windows)
-    if (std::string why = why_not_dimension(dimension, work.edges); !why.empty()) return why;
-  return "";
+    if (Refusal why = why_not_dimension(dimension, work.edges)) return why;
+  return std::nullopt;
 }
 
 KeyRange selected_keys(const WindowDimension& dimension, Edges edges, std::int64_t coordinate) {

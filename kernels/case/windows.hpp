@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/base/text/field.hpp"
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {
@@ -45,8 +46,8 @@ std::vector<std::int64_t> dilation_of(const Case& work);
 enum class Length { derived, given };
 void fill_in_windows(Case& work, Length length = Length::derived);
 
-// Why the windows or the mask of a case are impossible, or "".
-std::string why_not_windows(const Case& work);
+// Why the windows or the mask of a case are impossible.
+Refusal why_not_windows(const Case& work);
 
 // Keys along one dimension: first, first + step, ...
 struct KeyRange {

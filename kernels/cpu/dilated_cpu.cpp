@@ -71,7 +71,7 @@ std::int64_t tile_rows(const Case& work) {
   return std::min(fair, longest);
 }
 
-std::optional<std::string> why_not(const Case& work, const Variant&) {
+Refusal why_not(const Case& work, const Variant&) {
   if (work.dtype == Dtype::fp16) return "dilated_cpu stores fp32 or bf16, not fp16";
   if (work.dtype == Dtype::bf16)
     if (const Bf16Choice choice = chosen_bf16_products(); choice.against) return choice.against;

@@ -51,7 +51,7 @@ HugePages inspect_huge_pages(const std::filesystem::path& root) {
           .process_may = process_may_have_them()};
 }
 
-std::optional<std::string> why_not_pages(PageSize pages, const HugePages& system) {
+Refusal why_not_pages(PageSize pages, const HugePages& system) {
   std::optional<std::string> reason;
   if (pages == PageSize::of_2m) reason = why_no_huge_pages(system);
   if (pages == PageSize::of_4k && system.ordinary_bytes != 4096)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {
@@ -23,6 +24,6 @@ struct HugePages {
 HugePages inspect_huge_pages(const std::filesystem::path& root = "/");
 
 // Why no buffer can have pages of this size here, "pages 2m: ..."; nothing if it can.
-std::optional<std::string> why_not_pages(PageSize pages, const HugePages& system);
+Refusal why_not_pages(PageSize pages, const HugePages& system);
 
 }  // namespace hilbench

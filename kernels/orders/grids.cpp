@@ -27,7 +27,7 @@ bool sorts_groups(std::string_view name) {
   return entry != nullptr && !entry->grid.inside.empty();
 }
 
-std::string why_not_on_grid(const OrderRequest& request) {
+Refusal why_not_on_grid(const OrderRequest& request) {
   const std::size_t dimensions = request.grid.size();
   const OrderEntry* entry = find_order_entry(request.name);
   if (entry == nullptr || entry->grid.kind == OnGrid::nothing)
@@ -37,7 +37,7 @@ std::string why_not_on_grid(const OrderRequest& request) {
                        request.box.size(), dimensions, request.name, dimensions == 2 ? "8.16" : "2.8.8");
   if (entry->grid.kind == OnGrid::curve && dimensions == 3 && entry->grid.box == nullptr)
     return fmt::format("order {} has no form on grids of three dimensions", request.name);
-  return "";
+  return std::nullopt;
 }
 
 void curve_on_grid(const OrderEntry& entry, const OrderRequest& request, std::span<std::int64_t> slots) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/orders/order.hpp"
 
 namespace hilbench {
@@ -15,8 +16,8 @@ struct OrderEntry;  // kernels/orders/order_table.hpp
 // Whether the order sorts by the groups of request.dilation.
 bool sorts_groups(std::string_view name);
 
-// Why the order has no form on request.grid, or "". It need not be known.
-std::string why_not_on_grid(const OrderRequest& request);
+// Why the order has no form on request.grid. It need not be known.
+Refusal why_not_on_grid(const OrderRequest& request);
 
 // Fills slots[t] for every position t of request.grid along the curve of the order.
 void curve_on_grid(const OrderEntry& entry, const OrderRequest& request, std::span<std::int64_t> slots);

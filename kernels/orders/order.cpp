@@ -81,24 +81,26 @@ std::int64_t dilations_power_of_two(const Case& work) {
 
 }  // namespace
 
-std::string why_not_order(const Case& work, const Variant& variant) {
+Refusal why_not_order(const Case& work, const Variant& variant) {
+  const OrderEntry* entry = find_order_entry(variant.order);
   if (!has_grid(work))
-    return find_order_entry(variant.order) != nullptr && order_entry(variant.order).grid.only
-               ? fmt::format("order {} cuts a grid; the case has a sequence without one", variant.order)
-               : "";
-  const OrderInfo* info = find_order(variant.order);
-  if (info != nullptr && info->param == OrderParam::chunk &&
+    return entry != nullptr && entry->grid.only
+               ? Refusal(
+                     fmt::format("order {} cuts a grid; the case has a sequence without one", variant.order))
+               : std::nullopt;
+  if (entry != nullptr && entry->info.param == OrderParam::chunk &&
       (variant.order_param || variant.order_chunk != 0))
     return fmt::format("order {} with a chunk: order_chunk does not apply to grids", variant.order);
-  if (variant.order == "residue" && variant.order_param)
-    return "order residue with a parameter: on a grid the dilations of the window decide";
+  if (entry != nullptr && entry->info.param == OrderParam::residue && variant.order_param)
+    return fmt::format("order {} with a parameter: on a grid the dilations of the window decide",
+                       variant.order);
   return why_not_on_grid({.name = variant.order, .grid = grid_of(work), .box = variant.order_box});
 }
 
 OrderRequest order_request(const Case& work, const Variant& variant) {
   const OrderInfo& info = order_entry(variant.order).info;
-  if (const std::string why = why_not_order(work, variant); !why.empty())
-    throw UsageError({why, "", "", "see `hilbench list orders`"});
+  if (const Refusal why = why_not_order(work, variant))
+    throw UsageError({*why, "", "", "see `hilbench list orders`"});
   OrderRequest request{.name = variant.order,
                        .length = work.sequence_length,
                        .grid = grid_of(work),

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 
@@ -40,8 +41,8 @@ struct OrderRequest {
 };
 
 // Why there is no such order for the positions of the case: an order of grids for a sequence, one of
-// sequences for a grid, or a parameter that does not fit the grid. "" if there is one.
-std::string why_not_order(const Case& work, const Variant& variant);
+// sequences for a grid, or a parameter that does not fit the grid.
+Refusal why_not_order(const Case& work, const Variant& variant);
 
 // The order of `variant` with every parameter that `work` decides. Unless given, chunk is the length (0 for
 // an order without chunks, and on a grid), and residue is the lcm of the dilations (for bitrev_residue the

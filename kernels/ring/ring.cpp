@@ -20,7 +20,7 @@ bool needs_groups(RingAlgorithm algorithm) {
   return algorithm == RingAlgorithm::hierarchical || algorithm == RingAlgorithm::hierarchical_packed;
 }
 
-std::optional<std::string> why_not_groups(const Case& work, const Variant& variant) {
+Refusal why_not_groups(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return std::nullopt;
   if (variant.ring_groups == 0) {
     if (variant.outer_link == OuterLink::emulated_host)
@@ -50,7 +50,7 @@ bool rank_needs_another(const Case& work, const Variant& variant) {
 }
 
 // Ulysses gives each rank whole query heads and their K/V heads, if it has to exchange anything.
-std::optional<std::string> why_not_split(const Case& work, const Variant& variant) {
+Refusal why_not_split(const Case& work, const Variant& variant) {
   if (variant.ring_algorithm != RingAlgorithm::ulysses || !rank_needs_another(work, variant))
     return std::nullopt;
   if (variant.head_moves == HeadMoves::direct && !moves_lines(variant))
@@ -71,7 +71,7 @@ std::optional<std::string> why_not_split(const Case& work, const Variant& varian
 }
 
 // One launch needs all keys of its heads: each shard in a buffer of its own, in the sequence of arrival.
-std::optional<std::string> why_not_persistent(const Case& work, const Variant& variant) {
+Refusal why_not_persistent(const Case& work, const Variant& variant) {
   if (variant.ring_launch != RingLaunch::persistent || work.ring_size == 1) return std::nullopt;
   if (needs_groups(variant.ring_algorithm) || variant.ring_algorithm == RingAlgorithm::ulysses)
     return fmt::format(
@@ -93,7 +93,7 @@ Variant resolved(const Case& work, Variant variant) {
 
 }  // namespace
 
-std::optional<std::string> why_not_ring(const Case& work, const Variant& variant) {
+Refusal why_not_ring(const Case& work, const Variant& variant) {
   if (work.ring_size > kMaxRanks)
     return fmt::format("ring_size {}: rings have at most {} ranks", work.ring_size, kMaxRanks);
   if (work.heads > kMaxHeads) return fmt::format("{} heads: rings take at most {}", work.heads, kMaxHeads);
@@ -105,8 +105,8 @@ std::optional<std::string> why_not_ring(const Case& work, const Variant& variant
     return "packed rows are taken from shards: order_span must be shard";
   if (!global && variant.order == "file")
     return "an order file is of the whole sequence: order_span must be global";
-  if (std::optional<std::string> reason = why_not_groups(work, variant)) return reason;
-  if (std::optional<std::string> reason = why_not_persistent(work, variant)) return reason;
+  if (Refusal reason = why_not_groups(work, variant)) return reason;
+  if (Refusal reason = why_not_persistent(work, variant)) return reason;
   return why_not_split(work, variant);
 }
 

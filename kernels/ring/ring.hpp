@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/ring/needs.hpp"
@@ -27,7 +28,7 @@ Sharding sharding_of(const Case& work, const Variant& variant);
 HeadMoves head_moves_of(const Variant& variant);
 
 // The reason why this geometry has no ring for the case, or nothing.
-std::optional<std::string> why_not_ring(const Case& work, const Variant& variant);
+Refusal why_not_ring(const Case& work, const Variant& variant);
 
 // What a move carries.
 enum class Payload {

@@ -128,7 +128,7 @@ Case case_from(const json& params, const json& asked) {
   if (kind == PatternKind::windows || (params.contains("grid") && !params["grid"].is_null()))
     work.windows = windows_from(params);
   work.pattern = {{work.sequence_length, 1}};
-  if (const std::string why = why_not_windows(work); !why.empty()) refuse_record(why);
+  if (const Refusal why = why_not_windows(work)) refuse_record(*why);
   return work;
 }
 

@@ -47,7 +47,7 @@ TEST(Table, ARingAlgorithmComputesWithTheBestKernel) {
 }
 
 // A build may be for the GPU of its machine alone: then why it has no PTX, which serves all later ones.
-std::optional<std::string> why_not_every_gpu() {
+Refusal why_not_every_gpu() {
   return find_implementation("dilated_mma", DeviceKind::cuda)->why_not_on({.compute_capability = 121});
 }
 

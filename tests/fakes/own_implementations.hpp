@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baselines/table.hpp"
+#include "kernels/base/text/refusal.hpp"
 
 namespace hilbench {
 
@@ -17,8 +18,7 @@ const Implementation* find_implementation(std::string_view name, DeviceKind) {
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu*) {
   return find_implementation(variant.kernel, work.device);
 }
-std::optional<std::string> why_not(const Implementation& implementation, const Case& work,
-                                   const Variant& variant, const Gpu*) {
+Refusal why_not(const Implementation& implementation, const Case& work, const Variant& variant, const Gpu*) {
   return implementation.why_not(work, variant);
 }
 std::vector<std::string_view> kernel_names() {

@@ -10,13 +10,13 @@
 namespace hilbench::cuda {
 namespace {
 
-std::optional<std::string> why_not_windows(const ForwardFacts& facts, std::int64_t head_dim) {
+Refusal why_not_windows(const ForwardFacts& facts, std::int64_t head_dim) {
   const std::span<const int> dims = facts.window_head_dims;
   if (std::find(dims.begin(), dims.end(), head_dim) != dims.end()) return std::nullopt;
   return fmt::format("windows: {} has head_dim {}, not {}", facts.name, fmt::join(dims, ", "), head_dim);
 }
 
-std::optional<std::string> why_not_head_dim(const ForwardFacts& facts, const Case& work) {
+Refusal why_not_head_dim(const ForwardFacts& facts, const Case& work) {
   if (has_windows(work)) return why_not_windows(facts, work.head_dim);
   const std::int64_t head_dim = work.head_dim;
   const std::span<const int> dims = facts.head_dims;
@@ -40,7 +40,7 @@ bool runs_on(const std::string& architecture, int compute_capability) {
 
 }  // namespace
 
-std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work) {
+Refusal why_not(const ForwardFacts& facts, const Case& work) {
   if (!facts.code.absence.empty()) return std::string(facts.code.absence);
   if (work.dtype == Dtype::fp32 && !facts.stores_fp32)
     return fmt::format("{} reads fp16 and bf16 only", facts.name);
@@ -52,7 +52,7 @@ std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work) 
   return std::nullopt;
 }
 
-std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu) {
+Refusal why_not_on(const ForwardFacts& facts, const Gpu& gpu) {
   if (!facts.code.absence.empty()) return std::nullopt;  // why_not() says it for every case
   if (gpu.compute_capability < facts.first_capability || gpu.compute_capability > facts.last_capability)
     return fmt::format("{} needs compute capability {}.{}, this GPU has {}", facts.name,

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/cuda/shared/forward_execution.hpp"
 #include "kernels/cuda/shared/forward_shape.hpp"
 #include "kernels/cuda/shared/walk_execution.hpp"
@@ -41,8 +42,8 @@ struct ForwardFacts {
   ForwardCode code;
 };
 
-std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work);
-std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu);
+Refusal why_not(const ForwardFacts& facts, const Case& work);
+Refusal why_not_on(const ForwardFacts& facts, const Gpu& gpu);
 nlohmann::json no_library();
 
 template <const ForwardFacts& kFacts>

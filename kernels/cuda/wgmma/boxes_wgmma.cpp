@@ -42,8 +42,8 @@ constexpr ForwardFacts kFacts = {
     .code = code(),
 };
 
-// Why the order does not cut the grid into whole boxes of a tile's size, or "".
-std::string why_not_boxes(const Case& work, const Variant& variant) {
+// Why the order does not cut the grid into whole boxes of a tile's size.
+Refusal why_not_boxes(const Case& work, const Variant& variant) {
   if (!has_windows(work)) return "it computes windows on grids only";
   if (has_mask_blocks(work)) return "it computes windows on grids, no mask";
   if (variant.order != "boxes" || variant.order_box.size() != work.windows.size())
@@ -61,13 +61,13 @@ std::string why_not_boxes(const Case& work, const Variant& variant) {
     return "its queries are boxes too: write order_tensors: qkv";
   if (variant.tiles != KeyTiles::aligned) return "it reads whole boxes of keys: write tiles: aligned";
   if (variant.order_scope != OrderScope::memory) return "it permutes no tokens";
-  return "";
+  return std::nullopt;
 }
 
-std::optional<std::string> why_not_case(const Case& work, const Variant& variant) {
+Refusal why_not_case(const Case& work, const Variant& variant) {
   if (auto reason = why_not(kFacts, work)) return reason;
-  const std::string why = why_not_boxes(work, variant);
-  return why.empty() ? std::nullopt : std::optional("boxes_wgmma: " + why);
+  const Refusal why = why_not_boxes(work, variant);
+  return why ? Refusal("boxes_wgmma: " + *why) : std::nullopt;
 }
 
 constexpr Implementation implementation() {

@@ -37,7 +37,7 @@ TEST(Windows, FollowTheDefinitionOnRandomGrids) {
   for (std::uint64_t seed = 0; seed < (kSanitized ? 50 : 500); ++seed) {
     Random random(seed);
     const Case work = random_windows(random, 14);
-    ASSERT_EQ(why_not_windows(work), "") << "seed " << seed;
+    ASSERT_EQ(why_not_windows(work), std::nullopt) << "seed " << seed;
     double pairs = 0;
     for (std::int64_t position = 0; position < work.sequence_length; ++position) {
       const std::vector<std::int64_t> expected = defined_mask(work, position);
@@ -117,7 +117,7 @@ TEST(Windows, SayWhyTheyAreImpossible) {
     return why_not_windows(work);
   };
   const Case good = grid({10, 12}, {5, 4});
-  EXPECT_EQ(why_not_windows(good), "");
+  EXPECT_EQ(why_not_windows(good), std::nullopt);
   EXPECT_EQ(why(good, [](Case& work) { work.sequence_length = 121; }),
             "sequence_length 121 is not that of the grid: 10 x 12 = 120; leave sequence_length out");
   EXPECT_EQ(

@@ -126,7 +126,7 @@ TEST(Groups, HoldTheInnerOrder) {
 
 TEST(GridOrders, SayWhyThereIsNone) {
   const Case flat = grid_case({8, 6}), video = grid_case({4, 8, 6}), sequence;
-  EXPECT_EQ(why_not_order(flat, {.order = "moore"}), "");
+  EXPECT_EQ(why_not_order(flat, {.order = "moore"}), std::nullopt);
   EXPECT_EQ(why_not_order(video, {.order = "moore"}), "order moore has no form on grids of three dimensions");
   EXPECT_EQ(why_not_order(flat, {.order = "bitrev_residue"}), "order bitrev_residue has no form on grids");
   EXPECT_EQ(why_not_order(flat, {.order = "residue", .order_param = 4}),
