@@ -128,7 +128,7 @@ TEST(Windows, SayWhyTheyAreImpossible) {
                   work.windows[0].dilation = 3;
                   work.edges = Edges::cut;
                 }),
-            "");
+            std::nullopt);
   EXPECT_EQ(why(good, [](Case& work) { work.windows[1].stride = 5; }),
             "window_stride 5 is above window 4: some queries would be outside of their window");
   EXPECT_EQ(why(good, [](Case& work) { work.queries = Queries::dense; }),
