@@ -5,8 +5,8 @@ option(HILBENCH_UNITY "Compile the sources of a folder as one: faster from nothi
 target_compile_options(hilbench_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>")
 
-# Headers that most files of these libraries include are read once. The libraries below them include them seldom.
-# Every file still includes what it uses: CI builds once with CMAKE_DISABLE_PRECOMPILE_HEADERS=ON.
+# Headers that most files include are read once for all libraries with the same flags. Every file still includes what it
+# uses: CI builds once with CMAKE_DISABLE_PRECOMPILE_HEADERS=ON.
 # JSON is among them only for sources that are compiled as one: a folder uses it more often than not, a file seldom, and
 # to load it costs a file half a second.
 set(HILBENCH_PRECOMPILED
@@ -15,14 +15,20 @@ set(HILBENCH_PRECOMPILED
 if(HILBENCH_UNITY)
   list(APPEND HILBENCH_PRECOMPILED <nlohmann/json.hpp>)
 endif()
-function(hilbench_precompile_library_headers)
-  foreach(library reports harness)
-    target_link_libraries(hilbench_${library} PRIVATE hilbench_precompiled)
-    target_precompile_headers(hilbench_${library} PRIVATE ${HILBENCH_PRECOMPILED})
-  endforeach()
-  foreach(library counters supervisor commands)  # they have the flags of the reports
-    target_link_libraries(hilbench_${library} PRIVATE hilbench_precompiled)
-    target_precompile_headers(hilbench_${library} REUSE_FROM hilbench_reports)
+file(WRITE ${PROJECT_BINARY_DIR}/headers.cpp "// Only the precompiled headers of this target are used.\n")
+# hilbench_precompile(name libraries... OPTIONS options...): adds the options to the libraries, and the target `name` that
+# owns their headers.
+function(hilbench_precompile name)
+  cmake_parse_arguments(ARG "" "" "OPTIONS" ${ARGN})
+  add_library(${name} STATIC ${PROJECT_BINARY_DIR}/headers.cpp)
+  target_link_libraries(${name} PRIVATE
+    hilbench_options hilbench_precompiled fmt::fmt nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
+  target_precompile_headers(${name} PRIVATE ${HILBENCH_PRECOMPILED})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  foreach(library IN LISTS ARG_UNPARSED_ARGUMENTS)
+    target_compile_options(${library} PRIVATE ${ARG_OPTIONS})
+    target_link_libraries(${library} PRIVATE hilbench_precompiled)
+    target_precompile_headers(${library} REUSE_FROM ${name})
   endforeach()
 endfunction()
 

@@ -19,13 +19,13 @@ cases:
   - {sequence_length: 4096, segments: [4096], ring_size: 4, heads: 2, head_dim: 16, threads: 1}
   - {sequence_length: 65, segments: [65], ring_size: 4, heads: 2, head_dim: 16, threads: 1}
 variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}]
-measure: {interval: 0.000001, budget_s: 2, min_rounds: 3, timeout_s: 3}
+measure: {interval: 0.000001, budget_s: 1, min_rounds: 3, timeout_s: 3}
 """
 # Two variants pass shards between groups, the third exchanges heads.
 GROUPED = LONG.replace("[auto, allgather]", "[hierarchical, hierarchical_packed, ulysses], ring_groups: 2").replace(
     "heads: 2", "heads: 4")
 # Done long before its timeout, even under a sanitizer.
-QUICK = LONG.replace("budget_s: 2", "budget_s: 0.1").replace("timeout_s: 3", "timeout_s: 30")
+QUICK = LONG.replace("budget_s: 1", "budget_s: 0.1").replace("timeout_s: 3", "timeout_s: 30")
 
 
 class LaunchedTest(unittest.TestCase):

@@ -206,7 +206,7 @@ class LibraryTest(LaunchedTest):
 
 class IdleTest(LaunchedTest):
     def test_an_idle_process_waits_as_long_as_it_takes_and_sleeps(self):
-        text = LONG.replace("budget_s: 2", "budget_s: 8").replace("timeout_s: 3", "timeout_s: 4")
+        text = LONG.replace("budget_s: 1", "budget_s: 8").replace("timeout_s: 3", "timeout_s: 4")
         process = self.start(3, "run", self.program.sweep(text), "-o", "out", "--filter", "n64-")
         stat = pathlib.Path(f"/proc/{self.rank_pid(2)}/stat")
         time.sleep(4.5)  # longer than the timeout
