@@ -86,8 +86,8 @@ class GpuTest(unittest.TestCase):
         records = self.measure(**nobody)
         reasons = self.reasons(records)
         print("as another user:", reasons or "counters are read")
-        for reason in reasons:
-            self.assertIn("restricted to administrators", reason)
+        for reason in reasons:  # counts of several passes may contradict each other, whoever counts
+            self.assertRegex(reason, "restricted to administrators|^its counts contradict each other")
 
     @unittest.skipUnless(shutil.which("ncu"), "needs Nsight Compute")
     def test_under_another_profiler_times_are_taken(self):
