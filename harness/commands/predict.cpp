@@ -186,7 +186,7 @@ void add_longest(const RingFit& fit, const PredictArguments& arguments,
   std::set<std::string> seen;
   for (const RingSample& sample : fit.samples()) {
     const Variant& variant = sample.record->variant;
-    if (variant.order != "linear" || variant.order_span == OrderSpan::global) continue;
+    if (variant.order != "linear" || variant.ring.order_span == OrderSpan::global) continue;
     for (const std::int64_t ranks : rings) {
       RingQuestion question = at_ring_size(*sample.record, ranks);
       question.work.device = DeviceKind::cuda;

@@ -59,7 +59,7 @@ const Implementation* implementation_of(const Sweep& sweep, const Variant& varia
 // A baseline that is a ring algorithm sets the variant's algorithm.
 Variant with_own_algorithm(Variant variant, DeviceKind device) {
   const Implementation* named = variant.baseline ? find_implementation(variant.kernel, device) : nullptr;
-  if (named != nullptr && named->ring_algorithm) variant.ring_algorithm = *named->ring_algorithm;
+  if (named != nullptr && named->ring_algorithm) variant.ring.algorithm = *named->ring_algorithm;
   return variant;
 }
 
@@ -111,9 +111,9 @@ void resolve_ring(const Ring& ring, Resolved& resolved) {
     resolved.comm_bytes_inside = bytes.inside, resolved.comm_bytes_between = bytes.between;
   resolved.ring_groups = ring.groups();
   resolved.ring_algorithm = to_string(ring.algorithm());
-  resolved.transport = to_string(ring.variant().transport);
-  resolved.sharding = ring.variant().sharding;
-  if (ring.splits_heads()) resolved.head_moves = ring.variant().head_moves;
+  resolved.transport = to_string(ring.variant().ring.transport);
+  resolved.sharding = ring.variant().ring.sharding;
+  if (ring.splits_heads()) resolved.head_moves = ring.variant().ring.head_moves;
 }
 
 std::int64_t chunk_of_order(const Ring* ring, const Resolved& resolved) {

@@ -55,7 +55,7 @@ std::optional<std::pair<int, int>> unlinked_in_ring(const Case& work, const Site
 
 // A launch that needs keys of other ranks waits for words that their GPUs write.
 Refusal why_not_launch(const Ring& ring, const Site& site) {
-  const TransportKind transport = ring.variant().transport;
+  const TransportKind transport = ring.variant().ring.transport;
   if (!ring.persistent() || transport != TransportKind::peer) return std::nullopt;
   const auto unlinked = unlinked_in_ring(ring.work(), site);
   if (!unlinked) return std::nullopt;
@@ -84,7 +84,7 @@ Refusal why_not_transport(const Measure& measure, const Case& work, const Varian
     reason = "moves memory of GPUs, this case runs on the CPU";
   else if (transport == TransportKind::mpi)
     reason = why_not_processes(work, site);
-  if (!reason && variant.outer_link == OuterLink::emulated_host && transport != TransportKind::threads &&
+  if (!reason && variant.ring.outer_link == OuterLink::emulated_host && transport != TransportKind::threads &&
       transport != TransportKind::peer)
     reason = "its ranks reach each other by a network of their own; threads and peer emulate outer_link";
   if (!reason) return std::nullopt;
@@ -115,7 +115,7 @@ bool ranks_are_processes(const Case& work, const Variant& variant, const Site& s
 
 // For ranks of several hosts that are no groups.
 Refusal why_not_hosts(const Case& work, const Variant& variant, const Site& site) {
-  if (variant.ring_algorithm != RingAlgorithm::hierarchical || variant.ring_groups != 0 ||
+  if (variant.ring.algorithm != RingAlgorithm::hierarchical || variant.ring.groups != 0 ||
       !ranks_are_processes(work, variant, site) || work.ring_size > std::ssize(site.hosts))
     return std::nullopt;
   const auto end = site.hosts.begin() + work.ring_size;
@@ -129,7 +129,7 @@ Refusal why_not_hosts(const Case& work, const Variant& variant, const Site& site
 // a GPU for each rank.
 bool nccl_is_better(const Case& work, const Variant& variant, const Site& site) {
   if (site.processes > 1 || work.device != DeviceKind::cuda || work.ring_size > site.gpus) return false;
-  if (variant.outer_link == OuterLink::emulated_host || !nccl_absence().empty()) return false;
+  if (variant.ring.outer_link == OuterLink::emulated_host || !nccl_absence().empty()) return false;
   return unlinked_in_ring(work, site).has_value();
 }
 
@@ -137,19 +137,19 @@ bool nccl_is_better(const Case& work, const Variant& variant, const Site& site) 
 
 Variant on_site(const Case& work, Variant variant, const Site& site) {
   if (work.ring_size == 1) return variant;
-  if (variant.ring_groups == 0 && ranks_are_processes(work, variant, site))
-    variant.ring_groups = groups_of_hosts(site.hosts, work.ring_size);
-  variant.transport = transport_of(work, variant, site);
+  if (variant.ring.groups == 0 && ranks_are_processes(work, variant, site))
+    variant.ring.groups = groups_of_hosts(site.hosts, work.ring_size);
+  variant.ring.transport = transport_of(work, variant, site);
   return variant;
 }
 
 bool has_ring_here(const Variant& variant) {
-  return !variant.baseline || variant.ring_algorithm != RingAlgorithm::automatic;
+  return !variant.baseline || variant.ring.algorithm != RingAlgorithm::automatic;
 }
 
 TransportKind transport_of(const Case& work, const Variant& variant, const Site& site) {
   const bool launched = site.processes > 1;
-  TransportKind transport = variant.transport;
+  TransportKind transport = variant.ring.transport;
   if (transport == TransportKind::automatic && work.device == DeviceKind::cuda)
     transport = launched ? TransportKind::nccl : TransportKind::peer;
   else if (transport == TransportKind::automatic)
@@ -175,7 +175,7 @@ Refusal why_not_ring_here(const Measure& measure, const Case& work, const Varian
   if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (variant.index == IndexUse::computed)
     return "a ring keeps the indices of its pieces: index must be cached";
-  if (on_site(work, variant, site).ring_groups == 0)
+  if (on_site(work, variant, site).ring.groups == 0)
     if (Refusal reason = why_not_hosts(work, variant, site)) return reason;
   return planned.ring ? why_not_launch(*planned.ring, site) : planned.why_not;
 }

@@ -75,9 +75,9 @@ void for_hilbert_patterns(const RingFit& fit, const ClaimRow& claim, const Take&
     RingQuestion question = at_ring_size(*sample.record, *claim.ring_size);
     question.work.pattern = stretched(sample.record->work, *claim.sequence_length);
     question.work.sequence_length = *claim.sequence_length;
-    question.variant.ring_algorithm = RingAlgorithm::ring;
-    question.variant.sharding = Sharding::contiguous;  // as the reports had it
-    question.variant.order_span = OrderSpan::shard;
+    question.variant.ring.algorithm = RingAlgorithm::ring;
+    question.variant.ring.sharding = Sharding::contiguous;  // as the reports had it
+    question.variant.ring.order_span = OrderSpan::shard;
     if (seen.insert(case_id(question.work) + one_rank_id(question.variant)).second) take(question);
   }
 }

@@ -163,7 +163,7 @@ void RingFit::fit_orders() {
     if (!ranks_.contains(sample.record->work.ring_size) || id == linear_) continue;
     const auto twin = std::find_if(samples_.begin(), samples_.end(), [&](const RingSample& other) {
       return fitted(other) && other.record->case_id == sample.record->case_id &&
-             same_ring_options(variant_that_ran(*sample.record), variant_that_ran(*other.record));
+             variant_that_ran(*sample.record).ring == variant_that_ran(*other.record).ring;
     });
     if (twin == samples_.end()) continue;
     const double wanted = sample.ns / twin->ns * model_time(twin->shape, model_).ns;

@@ -127,9 +127,9 @@ const std::array<CoefficientInfo, kCoefficients>& coefficient_table() {
 }
 
 Refusal why_not_modelled(const Case&, const Variant& variant) {
-  if (variant.ring_launch == RingLaunch::persistent)
+  if (variant.ring.launch == RingLaunch::persistent)
     return "the model knows a launch for each shard, not one for all";
-  if (variant.outer_link == OuterLink::direct) return std::nullopt;
+  if (variant.ring.outer_link == OuterLink::direct) return std::nullopt;
   return "the model knows the links of the machine, not an emulated one";
 }
 

@@ -34,10 +34,10 @@ RingQuestion at_ring_size(const Record& record, std::int64_t ranks) {
   RingQuestion question{record.work, record.variant, machine_of(record)};
   // An older record may have had another default.
   if (record.sharding != Sharding::automatic && sharding_of(record.work, record.variant) != record.sharding)
-    question.variant.sharding = record.sharding;
-  if (!record.transport.empty()) question.variant.transport = transport_named(record.transport);
+    question.variant.ring.sharding = record.sharding;
+  if (!record.transport.empty()) question.variant.ring.transport = transport_named(record.transport);
   if (record.head_moves != HeadMoves::automatic && head_moves_of(question.variant) != record.head_moves)
-    question.variant.head_moves = record.head_moves;
+    question.variant.ring.head_moves = record.head_moves;
   question.work.ring_size = ranks;
   return question;
 }

@@ -20,7 +20,7 @@ namespace hilbench {
 namespace {
 
 EmulatedLink link_of(const Ring& ring) {
-  if (ring.variant().outer_link != OuterLink::emulated_host) return {};
+  if (ring.variant().ring.outer_link != OuterLink::emulated_host) return {};
   return {.group_size = static_cast<int>(ring.ranks() / ring.groups())};
 }
 
@@ -32,7 +32,7 @@ std::vector<Device*> devices_of(const Bench& bench) {
 
 // True if the plan took NCCL where the sweep did not ask for it, because two GPUs have no link.
 bool lacks_peer_link(const Record& record) {
-  return record.work.device == DeviceKind::cuda && record.variant.transport != TransportKind::nccl &&
+  return record.work.device == DeviceKind::cuda && record.variant.ring.transport != TransportKind::nccl &&
          record.transport == to_string(TransportKind::nccl);
 }
 
@@ -52,7 +52,7 @@ std::unique_ptr<RankResources> resources_for(Bench& bench, const Record& record,
     for (auto& end : thread_transports(ranks, kRingTimeout_s, link_of(ring))) ends.push_back(std::move(end));
     return cpu_rank_resources(std::move(ends), threads_of_a_rank(bench.threads, ranks), record.work.pages);
   }
-  const bool nccl = record.variant.transport == TransportKind::nccl || lacks_peer_link(record);
+  const bool nccl = record.variant.ring.transport == TransportKind::nccl || lacks_peer_link(record);
   return cuda_rank_resources(ranks, devices_of(bench), nccl ? TransportKind::nccl : TransportKind::peer,
                              kRingTimeout_s, link_of(ring), nccl_blocks(ring));
 }

@@ -190,7 +190,7 @@ std::vector<std::string> parse_claim_names(const YamlValue& value) {
 // keep their reference.
 std::string former_id(Variant variant) {
   if (variant.traversal == "head_major") variant.traversal = Variant{}.traversal;
-  if (variant.sharding == Sharding::contiguous) variant.sharding = Variant{}.sharding;
+  if (variant.ring.sharding == Sharding::contiguous) variant.ring.sharding = Variant{}.ring.sharding;
   return variant_id(variant);
 }
 

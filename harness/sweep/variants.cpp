@@ -167,8 +167,8 @@ class VariantList {
     std::string text = variant.order;
     if (variant.order_chunk != 0) text += fmt::format(" with order_chunk {}", variant.order_chunk);
     if (!variant.order_file.empty()) text += fmt::format(" of {}", variant.order_file.filename().string());
-    if (variant.transport != TransportKind::automatic)
-      text += fmt::format(" over {}", to_string(variant.transport));
+    if (variant.ring.transport != TransportKind::automatic)
+      text += fmt::format(" over {}", to_string(variant.ring.transport));
     return text;
   }
   [[noreturn]] static void fail_same_id(const YamlValue& place, const std::string& id, const Variant& first,

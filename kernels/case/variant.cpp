@@ -29,6 +29,23 @@ constexpr std::array<std::string_view, 3> kMoves = {"auto", "direct", "regrouped
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
+// Fields of Variant::ring.
+template <auto Member, class Enum>
+constexpr Field<Variant> ring_choice(std::string_view name, std::span<const std::string_view> choices,
+                                     std::string_view help) {
+  Field<Variant> field{.name = name, .kind = FieldKind::choice, .help = help, .choices = choices};
+  field.get = [](const Variant& of) { return static_cast<std::int64_t>(of.ring.*Member); };
+  field.set = [](Variant& of, std::int64_t value) { of.ring.*Member = static_cast<Enum>(value); };
+  return field;
+}
+template <auto Member>
+constexpr Field<Variant> ring_count(std::string_view name, std::string_view help, std::int64_t maximum) {
+  Field<Variant> field{.name = name, .kind = FieldKind::integer, .help = help, .minimum = 0, .maximum = maximum};
+  field.get = [](const Variant& of) { return of.ring.*Member; };
+  field.set = [](Variant& of, std::int64_t value) { of.ring.*Member = value; };
+  return field;
+}
+
 constexpr OptionScope kernels = OptionScope::kernels, windows = OptionScope::windows,
                       rings = OptionScope::rings;
 
@@ -55,39 +72,39 @@ const std::array kVariantOptions = {
     VariantOption{choice_field<&Variant::index, IndexUse>("index", kIndexes,
                                                           "maps and tile lists: kept, or built every time"),
                   kernels},
-    VariantOption{choice_field<&Variant::ring_algorithm, RingAlgorithm>(
+    VariantOption{ring_choice<&RingOptions::algorithm, RingAlgorithm>(
                       "ring_algorithm", kAskedAlgorithms, "how ranks obtain each other's keys (auto: ring)"),
                   rings, IdPart::own},
     VariantOption{
-        count_field<&Variant::ring_groups>(
+        ring_count<&RingOptions::groups>(
             "ring_groups", "groups of neighbouring ranks, as if each were a host (0: the hosts of the ranks)",
             256),
         rings, IdPart::ring},
     VariantOption{
-        count_field<&Variant::head_parts>(
+        ring_count<&RingOptions::head_parts>(
             "head_parts", "parts in which ulysses exchanges a rank's heads (0: as many as possible, up to 2)",
             64),
         rings, IdPart::ring, "parts"},
-    VariantOption{choice_field<&Variant::head_moves, HeadMoves>(
+    VariantOption{ring_choice<&RingOptions::head_moves, HeadMoves>(
                       "head_moves", kMoves,
                       "how ulysses moves heads (auto: direct, if the transport moves lines; else regrouped)"),
                   rings, IdPart::ring},
-    VariantOption{choice_field<&Variant::outer_link, OuterLink>(
+    VariantOption{ring_choice<&RingOptions::outer_link, OuterLink>(
                       "outer_link", kLinks,
                       "between ring_groups: as all links, or emulated by copies through host memory"),
                   rings, IdPart::ring},
-    VariantOption{choice_field<&Variant::ring_launch, RingLaunch>(
+    VariantOption{ring_choice<&RingOptions::launch, RingLaunch>(
                       "ring_launch", kLaunches,
                       "steps: a launch for each shard; persistent: one for all, as they arrive"),
                   rings, IdPart::ring},
     VariantOption{
-        choice_field<&Variant::sharding, Sharding>(
+        ring_choice<&RingOptions::sharding, Sharding>(
             "sharding", kShardings, "which positions a rank owns (auto: zigzag if it balances causal work)"),
         rings},
-    VariantOption{choice_field<&Variant::order_span, OrderSpan>(
+    VariantOption{ring_choice<&RingOptions::order_span, OrderSpan>(
                       "order_span", kSpans, "the order inside each shard, or of the whole sequence"),
                   rings},
-    VariantOption{choice_field<&Variant::transport, TransportKind>(
+    VariantOption{ring_choice<&RingOptions::transport, TransportKind>(
                       "transport", kTransports,
                       "how ranks exchange data (auto: threads or peer, under mpirun mpi or nccl)"),
                   rings, IdPart::own},
@@ -143,22 +160,14 @@ std::string variant_id(const Variant& variant) {
     if (variant.traversal_param) id += fmt::format(".{}", *variant.traversal_param);
   }
   const std::string ring = id_words(variant, IdPart::ring);
-  if (variant.ring_algorithm != defaults.ring_algorithm || !ring.empty())
-    id += fmt::format("/{}{}", to_string(variant.ring_algorithm), ring);
+  if (variant.ring.algorithm != defaults.ring.algorithm || !ring.empty())
+    id += fmt::format("/{}{}", to_string(variant.ring.algorithm), ring);
   return id;
 }
 
 std::string one_rank_id(Variant variant) {
-  const Variant defaults;
-  for (const VariantOption& option : kVariantOptions)
-    if (option.scope == OptionScope::rings) option.set(variant, option.get(defaults));
+  variant.ring = {};
   return variant_id(variant);
-}
-
-bool same_ring_options(const Variant& a, const Variant& b) {
-  return std::all_of(kVariantOptions.begin(), kVariantOptions.end(), [&](const VariantOption& option) {
-    return option.scope != OptionScope::rings || option.get(a) == option.get(b);
-  });
 }
 
 }  // namespace hilbench

@@ -60,9 +60,23 @@ std::string_view to_string(HeadMoves moves);
 // automatic if none is called so.
 TransportKind transport_named(std::string_view name);
 
+// How the ranks of a ring share the work.
+struct RingOptions {
+  RingAlgorithm algorithm = RingAlgorithm::automatic;
+  std::int64_t groups = 0;  // groups of neighbouring ranks; 0: the hosts, if there are several
+  OuterLink outer_link = OuterLink::direct;
+  RingLaunch launch = RingLaunch::steps;
+  std::int64_t head_parts = 0;  // of ulysses: a rank's heads in as many parts; 0: up to kMostHeadParts
+  HeadMoves head_moves = HeadMoves::automatic;  // of ulysses
+  Sharding sharding = Sharding::automatic;
+  OrderSpan order_span = OrderSpan::shard;
+  TransportKind transport = TransportKind::automatic;
+  bool operator==(const RingOptions&) const = default;
+};
+
 struct Variant {
   std::string kernel;                       // as written: "dilated", "dilated_cpu", "gemm"
-  bool baseline = false;                    // then no member below applies except ring_algorithm
+  bool baseline = false;                    // then no member below applies except ring.algorithm
   std::string order = "linear";             // a name of `list orders`
   std::optional<std::int64_t> order_param;  // PARAM of NAME.PARAM: a curve's chunk, r of residue, r_max of
                                             // bitrev_residue, seed of random
@@ -82,16 +96,7 @@ struct Variant {
   KeyTiles tiles = KeyTiles::automatic;
   Buffers buffers = Buffers::pooled;
   IndexUse index = IndexUse::cached;
-  // For rings only:
-  RingAlgorithm ring_algorithm = RingAlgorithm::automatic;
-  std::int64_t ring_groups = 0;  // groups of neighbouring ranks; 0: the hosts, if there are several
-  OuterLink outer_link = OuterLink::direct;
-  RingLaunch ring_launch = RingLaunch::steps;
-  std::int64_t head_parts = 0;  // of ulysses: a rank's heads in as many parts; 0: up to kMostHeadParts
-  HeadMoves head_moves = HeadMoves::automatic;  // of ulysses
-  Sharding sharding = Sharding::automatic;
-  OrderSpan order_span = OrderSpan::shard;
-  TransportKind transport = TransportKind::automatic;
+  RingOptions ring;
   bool operator==(const Variant&) const = default;
 };
 
@@ -118,6 +123,5 @@ std::span<const VariantOption> variant_fields();
 std::string variant_id(const Variant& variant);
 // The id without ring options: the same for all rings and ring sizes.
 std::string one_rank_id(Variant variant);
-bool same_ring_options(const Variant& a, const Variant& b);
 
 }  // namespace hilbench

@@ -22,46 +22,46 @@ bool needs_groups(RingAlgorithm algorithm) {
 
 Refusal why_not_groups(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return std::nullopt;
-  if (variant.ring_groups == 0) {
-    if (variant.outer_link == OuterLink::emulated_host)
+  if (variant.ring.groups == 0) {
+    if (variant.ring.outer_link == OuterLink::emulated_host)
       return "outer_link emulated_host slows what groups of ranks send to each other: ring_groups must say "
              "how many";
-    if (!needs_groups(variant.ring_algorithm)) return std::nullopt;
+    if (!needs_groups(variant.ring.algorithm)) return std::nullopt;
     return fmt::format(
         "{} passes keys between groups of ranks, and all are on one host: ring_groups must say how many",
-        to_string(variant.ring_algorithm));
+        to_string(variant.ring.algorithm));
   }
-  if (variant.ring_groups > 0 && work.ring_size % variant.ring_groups == 0) return std::nullopt;
-  return fmt::format("ring_groups {}: ring_size {} is no multiple of it", variant.ring_groups,
+  if (variant.ring.groups > 0 && work.ring_size % variant.ring.groups == 0) return std::nullopt;
+  return fmt::format("ring_groups {}: ring_size {} is no multiple of it", variant.ring.groups,
                      work.ring_size);
 }
 
 // NCCL, MPI and an emulated link move only what is contiguous.
 bool moves_lines(const Variant& variant) {
-  return variant.transport != TransportKind::nccl && variant.transport != TransportKind::mpi &&
-         variant.outer_link == OuterLink::direct;
+  return variant.ring.transport != TransportKind::nccl && variant.ring.transport != TransportKind::mpi &&
+         variant.ring.outer_link == OuterLink::direct;
 }
 
 bool rank_needs_another(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return false;
-  if (variant.order_span == OrderSpan::global) return true;
+  if (variant.ring.order_span == OrderSpan::global) return true;
   const Shards shards(sharding_of(work, variant), work.sequence_length, work.ring_size);
   return RingNeeds(work, shards, HeadClasses(work)).any();
 }
 
 // Ulysses gives each rank whole query heads and their K/V heads, if it has to exchange anything.
 Refusal why_not_split(const Case& work, const Variant& variant) {
-  if (variant.ring_algorithm != RingAlgorithm::ulysses || !rank_needs_another(work, variant))
+  if (variant.ring.algorithm != RingAlgorithm::ulysses || !rank_needs_another(work, variant))
     return std::nullopt;
-  if (variant.head_moves == HeadMoves::direct && !moves_lines(variant))
-    return variant.outer_link == OuterLink::direct
+  if (variant.ring.head_moves == HeadMoves::direct && !moves_lines(variant))
+    return variant.ring.outer_link == OuterLink::direct
                ? fmt::format("head_moves direct: transport {} moves only what is contiguous",
-                             to_string(variant.transport))
+                             to_string(variant.ring.transport))
                : "head_moves direct: an emulated link moves only what is contiguous";
   if (work.heads % work.ring_size == 0 && work.kv_heads % work.ring_size == 0) {
     const std::int64_t kv_heads = work.kv_heads / work.ring_size;
-    if (variant.head_parts == 0 || kv_heads % variant.head_parts == 0) return std::nullopt;
-    return fmt::format("head_parts {}: a rank's K/V heads, {}, are no multiple of it", variant.head_parts,
+    if (variant.ring.head_parts == 0 || kv_heads % variant.ring.head_parts == 0) return std::nullopt;
+    return fmt::format("head_parts {}: a rank's K/V heads, {}, are no multiple of it", variant.ring.head_parts,
                        kv_heads);
   }
   return fmt::format(
@@ -72,12 +72,12 @@ Refusal why_not_split(const Case& work, const Variant& variant) {
 
 // One launch needs all keys of its heads: each shard in a buffer of its own, in the sequence of arrival.
 Refusal why_not_persistent(const Case& work, const Variant& variant) {
-  if (variant.ring_launch != RingLaunch::persistent || work.ring_size == 1) return std::nullopt;
-  if (needs_groups(variant.ring_algorithm) || variant.ring_algorithm == RingAlgorithm::ulysses)
+  if (variant.ring.launch != RingLaunch::persistent || work.ring_size == 1) return std::nullopt;
+  if (needs_groups(variant.ring.algorithm) || variant.ring.algorithm == RingAlgorithm::ulysses)
     return fmt::format(
         "ring_launch persistent: {} computes in steps; ring, allgather and their packed forms "
         "have one launch a rank",
-        to_string(variant.ring_algorithm));
+        to_string(variant.ring.algorithm));
   if (variant.traversal.starts_with("sawtooth"))
     return "ring_launch persistent: shards are visited in the sequence in which they arrive, never backwards "
            "as in traversal " +
@@ -86,8 +86,8 @@ Refusal why_not_persistent(const Case& work, const Variant& variant) {
 }
 
 Variant resolved(const Case& work, Variant variant) {
-  variant.sharding = sharding_of(work, variant);
-  variant.head_moves = head_moves_of(variant);
+  variant.ring.sharding = sharding_of(work, variant);
+  variant.ring.head_moves = head_moves_of(variant);
   return variant;
 }
 
@@ -98,10 +98,10 @@ Refusal why_not_ring(const Case& work, const Variant& variant) {
     return fmt::format("ring_size {}: rings have at most {} ranks", work.ring_size, kMaxRanks);
   if (work.heads > kMaxHeads) return fmt::format("{} heads: rings take at most {}", work.heads, kMaxHeads);
   if (variant.order_scope == OrderScope::tokens) return "a ring has no order_scope tokens";
-  const bool global = variant.order_span == OrderSpan::global;
+  const bool global = variant.ring.order_span == OrderSpan::global;
   if (global && variant.order_tensors == OrderTensors::qkv)
     return "order_span global stores Q by position: order_tensors must be kv";
-  if (global && packs(variant.ring_algorithm))
+  if (global && packs(variant.ring.algorithm))
     return "packed rows are taken from shards: order_span must be shard";
   if (!global && variant.order == "file")
     return "an order file is of the whole sequence: order_span must be global";
@@ -111,27 +111,27 @@ Refusal why_not_ring(const Case& work, const Variant& variant) {
 }
 
 Sharding sharding_of(const Case& work, const Variant& variant) {
-  if (variant.sharding != Sharding::automatic) return variant.sharding;
-  const bool balanced = work.mask != Mask::causal || variant.ring_algorithm == RingAlgorithm::ulysses;
+  if (variant.ring.sharding != Sharding::automatic) return variant.ring.sharding;
+  const bool balanced = work.mask != Mask::causal || variant.ring.algorithm == RingAlgorithm::ulysses;
   if (balanced || variant.baseline || work.ring_size == 1) return Sharding::contiguous;
-  if (variant.order_span == OrderSpan::global) return Sharding::zigzag;
+  if (variant.ring.order_span == OrderSpan::global) return Sharding::zigzag;
   const Shards contiguous(Sharding::contiguous, work.sequence_length, work.ring_size);
   return RingNeeds(work, contiguous, HeadClasses(work)).any() ? Sharding::zigzag : Sharding::contiguous;
 }
 
 HeadMoves head_moves_of(const Variant& variant) {
-  if (variant.head_moves != HeadMoves::automatic) return variant.head_moves;
+  if (variant.ring.head_moves != HeadMoves::automatic) return variant.ring.head_moves;
   return moves_lines(variant) ? HeadMoves::direct : HeadMoves::regrouped;
 }
 
 Ring::Ring(const Case& work, const Variant& variant)
     : work_(work),
       variant_(resolved(work, variant)),
-      shards_(variant_.sharding, work.sequence_length, work.ring_size),
+      shards_(variant_.ring.sharding, work.sequence_length, work.ring_size),
       slots_(Sharding::contiguous, work.sequence_length, work.ring_size),
       classes_(work),
       needs_(work, shards_, classes_),
-      algorithm_(variant.ring_algorithm) {
+      algorithm_(variant.ring.algorithm) {
   if (algorithm_ == RingAlgorithm::automatic) algorithm_ = RingAlgorithm::ring;
   if (ranks() == 1 || (!global_order() && !needs_.any())) algorithm_ = RingAlgorithm::local;
 }
@@ -164,7 +164,7 @@ std::int64_t Ring::sent_rows(std::int64_t source) const {
 
 std::int64_t Ring::head_parts() const {
   if (!splits_heads()) return 1;
-  if (variant_.head_parts > 0) return variant_.head_parts;
+  if (variant_.ring.head_parts > 0) return variant_.ring.head_parts;
   std::int64_t parts = std::min(kMostHeadParts, computed_kv_heads());
   while (computed_kv_heads() % parts != 0) --parts;
   return parts;

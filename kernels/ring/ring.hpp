@@ -89,9 +89,9 @@ class Ring {
   // True if one launch of a rank computes with all shards. Each that it receives has a buffer of its own
   // then.
   bool persistent() const {
-    return variant_.ring_launch == RingLaunch::persistent && algorithm_ != RingAlgorithm::local;
+    return variant_.ring.launch == RingLaunch::persistent && algorithm_ != RingAlgorithm::local;
   }
-  bool global_order() const { return variant_.order_span == OrderSpan::global; }
+  bool global_order() const { return variant_.ring.order_span == OrderSpan::global; }
 
   // Rows of K and V that a rank stores, and, in a global order, the first slot that they cover.
   std::int64_t kv_rows(std::int64_t rank) const;
@@ -104,7 +104,7 @@ class Ring {
   std::int64_t sent_rows(std::int64_t source) const;  // K rows, and as many V rows, of every K/V head
 
   // Groups of neighbouring ranks, of equal size; 0 if none are known.
-  std::int64_t groups() const { return variant_.ring_groups; }
+  std::int64_t groups() const { return variant_.ring.groups; }
   // False if no groups are known.
   bool between_groups(std::int64_t rank, std::int64_t other) const;
 
@@ -120,7 +120,7 @@ class Ring {
   // ring splits heads. A piece of the computation has the heads of one part.
   std::int64_t head_parts() const;
   // True if heads move in lines, between the tensors of two ranks.
-  bool moves_heads_directly() const { return splits_heads() && variant_.head_moves == HeadMoves::direct; }
+  bool moves_heads_directly() const { return splits_heads() && variant_.ring.head_moves == HeadMoves::direct; }
   std::int64_t piece_heads() const { return computed_heads() / head_parts(); }
   std::int64_t piece_kv_heads() const { return computed_kv_heads() / head_parts(); }
 

@@ -96,9 +96,9 @@ Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows
   alone.ring_size = 1;
   Variant by_position = ring.variant();
   by_position.order = "linear";
-  by_position.order_span = OrderSpan::shard;
-  by_position.ring_groups = 0;
-  by_position.outer_link = OuterLink::direct;
+  by_position.ring.order_span = OrderSpan::shard;
+  by_position.ring.groups = 0;
+  by_position.ring.outer_link = OuterLink::direct;
   const Ring whole(alone, by_position);
   PieceKeys keys(whole, 0, 0);
   keys.slots = rows_of_positions(ring, stored_kv_positions);

@@ -49,7 +49,7 @@ std::string most_frequent(const Chosen& some) {
 // nothing that a random order could control, and no price of a permutation. Rows of a global order are made
 // where they belong, which has no price either.
 bool moves_rows(const Record& record) {
-  return record.permute_ns || record.variant.order_span == OrderSpan::global;
+  return record.permute_ns || record.variant.ring.order_span == OrderSpan::global;
 }
 
 // A kernel variant whose order is judged against the reference.

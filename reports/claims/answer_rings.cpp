@@ -19,7 +19,7 @@ const Record* linear_of(const CaseView& of_case, const Record& hilbert) {
     Variant wanted = hilbert.variant;
     wanted.order = "linear";
     wanted.order_param.reset();
-    wanted.order_span = span;
+    wanted.ring.order_span = span;
     for (const Record* record : of_case.records) {
       Variant variant = record->variant;
       variant.order_chunk = wanted.order_chunk, variant.chunk_in_id = wanted.chunk_in_id;
@@ -28,7 +28,7 @@ const Record* linear_of(const CaseView& of_case, const Record& hilbert) {
     }
     return nullptr;
   };
-  const Record* same = with_span(hilbert.variant.order_span);
+  const Record* same = with_span(hilbert.variant.ring.order_span);
   return same != nullptr ? same : with_span(OrderSpan::shard);
 }
 
@@ -51,9 +51,9 @@ ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
     for (const Record* record : of_case.records) {
       if (of_case.work->ring_size == 1 || record->status != Status::ok || !record->comm_bytes) continue;
       Variant whole = record->variant;
-      whole.ring_algorithm = RingAlgorithm::automatic;
+      whole.ring.algorithm = RingAlgorithm::automatic;
       for (const Record* other : of_case.records)
-        if (record->variant.ring_algorithm == RingAlgorithm::ring_packed && other->variant == whole &&
+        if (record->variant.ring.algorithm == RingAlgorithm::ring_packed && other->variant == whole &&
             other->comm_bytes.value_or(0) > 0)
           packed.push_back(*record->comm_bytes / *other->comm_bytes);
       if (record->kind != ImplementationKind::kernel || record->variant.order != "hilbert" ||

@@ -38,10 +38,10 @@ std::vector<std::string> throttle_reasons(const Record& record) {
 
 Variant variant_that_ran(const Record& record) {
   Variant variant = record.variant;
-  if (record.ring_groups > 0) variant.ring_groups = record.ring_groups;
-  if (record.sharding != Sharding::automatic) variant.sharding = record.sharding;
-  if (!record.transport.empty()) variant.transport = transport_named(record.transport);
-  if (record.head_moves != HeadMoves::automatic) variant.head_moves = record.head_moves;
+  if (record.ring_groups > 0) variant.ring.groups = record.ring_groups;
+  if (record.sharding != Sharding::automatic) variant.ring.sharding = record.sharding;
+  if (!record.transport.empty()) variant.ring.transport = transport_named(record.transport);
+  if (record.head_moves != HeadMoves::automatic) variant.ring.head_moves = record.head_moves;
   return variant;
 }
 

@@ -175,7 +175,7 @@ Sharding resolved_sharding(const Record& record, const json& params) {
   if (!params.contains("sharding") || params["sharding"].is_null()) return Sharding::contiguous;
   Variant resolved;
   read_field(params, *find_field(variant_fields(), "sharding"), resolved);
-  return resolved.sharding;
+  return resolved.ring.sharding;
 }
 
 // The same of heads. Records of before they could move directly do not say how.
@@ -184,15 +184,15 @@ HeadMoves resolved_head_moves(const Record& record, const json& params) {
   if (!params.contains("head_moves")) return HeadMoves::regrouped;
   Variant resolved;
   read_field(params, *find_field(variant_fields(), "head_moves"), resolved);
-  return resolved.head_moves;
+  return resolved.ring.head_moves;
 }
 
 // The same of sharding, whose default was contiguous once.
 void follow_default_sharding(Record& record) {
   Variant& variant = record.variant;
-  if (variant.sharding != Sharding::contiguous) return;
+  if (variant.ring.sharding != Sharding::contiguous) return;
   if (record.variant_id.find(".contiguous") != std::string::npos) return;
-  variant.sharding = Variant{}.sharding;
+  variant.ring.sharding = Variant{}.ring.sharding;
 }
 
 // Members are assigned one by one: GCC 12 destroys them twice if an exception leaves a braced list.

@@ -83,7 +83,7 @@ void add_nvlink(std::vector<ColumnOf<RingRow>>& columns) {
 }
 
 bool emulated_link(const Record& record) {
-  return record.variant.outer_link == OuterLink::emulated_host;
+  return record.variant.ring.outer_link == OuterLink::emulated_host;
 }
 
 // What the link between groups is, and what a rank sends over it.

@@ -39,7 +39,7 @@ std::string kernel_text(const Record& kernel) {
   const std::string alone = one_rank_id(kernel.variant), whole = variant_id(kernel.variant);
   const std::string ring = whole.substr(alone.size());
   std::string text = kernel.kernel + (ring.empty() ? "" : ", " + ring.substr(1));
-  const bool by_default = kernel.variant.sharding == Sharding::automatic;
+  const bool by_default = kernel.variant.ring.sharding == Sharding::automatic;
   if (by_default && kernel.sharding == Sharding::zigzag) text += ", zigzag";
   return text;
 }

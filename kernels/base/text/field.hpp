@@ -52,14 +52,6 @@ constexpr Field<T> number_field(std::string_view name, std::string_view help,
           .set = [](T& of, std::int64_t value) { of.*Member = value; }};
 }
 
-// The same, and it may be 0.
-template <auto Member, class T = decltype(class_of_member(Member))>
-constexpr Field<T> count_field(std::string_view name, std::string_view help, std::int64_t maximum) {
-  Field<T> field = number_field<Member>(name, help, maximum);
-  field.minimum = 0;
-  return field;
-}
-
 // The field that is the member `Member` of a T, of type Enum, whose values have the names `choices`.
 template <auto Member, class Enum, class T = decltype(class_of_member(Member))>
 constexpr Field<T> choice_field(std::string_view name, std::span<const std::string_view> choices,

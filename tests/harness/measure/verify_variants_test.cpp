@@ -35,8 +35,8 @@ Variant random_variant(Random& random, bool ring) {
   variant.buffers = one_of(random, {Buffers::pooled, Buffers::fresh});
   variant.index = one_of(random, {IndexUse::cached, IndexUse::computed});
   if (ring) {
-    variant.sharding = one_of(random, {Sharding::contiguous, Sharding::zigzag, Sharding::striped});
-    variant.ring_algorithm =
+    variant.ring.sharding = one_of(random, {Sharding::contiguous, Sharding::zigzag, Sharding::striped});
+    variant.ring.algorithm =
         one_of(random, {RingAlgorithm::allgather, RingAlgorithm::ring, RingAlgorithm::ring_packed});
   } else if (between(random, 0, 3) == 0) {
     variant.order_scope = OrderScope::tokens;

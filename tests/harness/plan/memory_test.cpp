@@ -80,9 +80,9 @@ TEST(MemoryNeed, CountsTheStretchesOfAPersistentRing) {
   Case work = case_of(1 << 15);
   work.ring_size = 2;
   Variant variant{.kernel = "kernel"};
-  variant.ring_algorithm = RingAlgorithm::ring;
-  variant.sharding = Sharding::contiguous;
-  variant.ring_launch = RingLaunch::persistent;
+  variant.ring.algorithm = RingAlgorithm::ring;
+  variant.ring.sharding = Sharding::contiguous;
+  variant.ring.launch = RingLaunch::persistent;
   work.pattern = {{1 << 15, 1}, {1 << 14, 2}};
   const Ring ring(work, variant);
   ASSERT_TRUE(ring.persistent());

@@ -105,15 +105,15 @@ TEST(RingPlan, TheTransportOfTheSiteSaysWhatIsCopiedToBeSent) {
             .kv_heads = 8,
             .ring_size = 4,
             .device = DeviceKind::cuda};
-  Variant variant{.kernel = "dilated", .ring_algorithm = RingAlgorithm::allgather};
-  variant.ring_launch = RingLaunch::persistent;
-  EXPECT_EQ(on_site(work, variant, site).transport, TransportKind::peer);
+  Variant variant{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::allgather}};
+  variant.ring.launch = RingLaunch::persistent;
+  EXPECT_EQ(on_site(work, variant, site).ring.transport, TransportKind::peer);
   const Ring alone(work, on_site(work, variant, site));
   EXPECT_FALSE(alone.sends_heads_whole());
   EXPECT_EQ(planned_ring("", "ring_algorithm: ulysses", site).head_moves, HeadMoves::direct);
   EXPECT_EQ(planned_ring("", "ring_algorithm: allgather", site).head_moves, HeadMoves::automatic);
   site.processes = 4;
-  EXPECT_EQ(on_site(work, variant, site).transport, TransportKind::nccl);
+  EXPECT_EQ(on_site(work, variant, site).ring.transport, TransportKind::nccl);
   const Ring launched(work, on_site(work, variant, site));
   EXPECT_TRUE(launched.sends_heads_whole());
   EXPECT_GT(launched.memory(0).buffers, alone.memory(0).buffers) << "its copy is in the plan";

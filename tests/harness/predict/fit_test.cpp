@@ -75,7 +75,7 @@ TEST(RingModel, ClearsWhatNoBranchCovers) {
 TEST(RingModel, OverlapsThePartsOfHeads) {
   Case work = ring_case(1024, 2);
   work.heads = work.kv_heads = 4;
-  const Variant ulysses{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ulysses};
+  const Variant ulysses{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ulysses}};
   const RingShape shape = ring_shape(work, ulysses, {.multiprocessors = 8});
   RingModel model{.ns = {0, 0.001, 0, 0, 0, 0, 0, 0.5, 0}, .hidden = 1};
   const double part = 0.001 * 4 * 64 * 1024 * 1024;
@@ -109,7 +109,7 @@ TEST(TileSchedule, GivesEachTileToTheFirstThatIsFree) {
 TEST(RingModel, PacksBeforeItSends) {
   Case work = ring_case(1024, 2);
   work.pattern = {{1024, 2}};
-  const Variant packed{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring_packed};
+  const Variant packed{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ring_packed}};
   const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 1000, 0.5, 9}};
   const double bytes = 256 * 2 * 64 * 2;
   EXPECT_NEAR(model_time(ring_shape(work, packed, {}), model, RingPart::exchange).ns,
@@ -124,8 +124,8 @@ TEST(RingModel, PacksBeforeItSends) {
 TEST(RingModel, CopiesOfHeadsAreLaunches) {
   Case work = ring_case(1024, 2);
   work.heads = work.kv_heads = 4;
-  Variant heads{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ulysses, .head_parts = 2};
-  heads.head_moves = HeadMoves::regrouped;
+  Variant heads{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ulysses, .head_parts = 2}};
+  heads.ring.head_moves = HeadMoves::regrouped;
   const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 0, 0, 0}};
   EXPECT_NEAR(model_time(ring_shape(work, heads, {}), model, RingPart::exchange).ns, 2 * 10 * 100, 1e-6);
   work.device = DeviceKind::cpu;
@@ -137,15 +137,15 @@ TEST(RingModel, CopiesOfHeadsAreLaunches) {
 TEST(RingModel, HeadsThatMoveDirectlyAreOneMessageIfNothingIsComputed) {
   Case work = ring_case(1024, 4);
   work.heads = work.kv_heads = 8;
-  Variant heads{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ulysses, .head_parts = 2};
+  Variant heads{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ulysses, .head_parts = 2}};
   const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 1000, 0, 9}};
   const auto exchange_ns = [&] {
     return model_time(ring_shape(work, heads, {.threads = 4}), model, RingPart::exchange).ns;
   };
   EXPECT_NEAR(exchange_ns(), (1 + 3 + 3 + 1) * 1000, 1e-6);
-  heads.transport = TransportKind::nccl;
+  heads.ring.transport = TransportKind::nccl;
   EXPECT_GT(exchange_ns(), 4 * 3 * 1000) << "and copies";
-  heads.transport = TransportKind::automatic;
+  heads.ring.transport = TransportKind::automatic;
   work.device = DeviceKind::cpu;
   EXPECT_NEAR(exchange_ns(), 4 * 3 * 1000, 1e-6);
 }

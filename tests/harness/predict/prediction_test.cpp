@@ -96,7 +96,7 @@ TEST(Longest, BuffersOfARingCount) {
   work.pattern = {{work.sequence_length, 1}};
   const auto longest = [&](RingAlgorithm algorithm) {
     return static_cast<double>(
-        longest_on_ranks(work, {.kernel = "dilated", .ring_algorithm = algorithm}, 0x1p33));
+        longest_on_ranks(work, {.kernel = "dilated", .ring = {.algorithm = algorithm}}, 0x1p33));
   };
   EXPECT_GT(longest(RingAlgorithm::ring), longest(RingAlgorithm::allgather))
       << "three shards received, not two";

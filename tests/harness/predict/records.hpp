@@ -73,10 +73,10 @@ inline std::vector<Record> ring_records(const std::vector<std::int64_t>& rings, 
           Variant variant{.kernel = "dilated"};
           for (const RingAlgorithm algorithm :
                {RingAlgorithm::automatic, RingAlgorithm::allgather, RingAlgorithm::ring_packed}) {
-            variant.ring_algorithm = algorithm;
+            variant.ring.algorithm = algorithm;
             records.push_back(ring_record(work, variant, model, noise));
           }
-          variant.ring_algorithm = RingAlgorithm::automatic;
+          variant.ring.algorithm = RingAlgorithm::automatic;
           if (more.empty()) continue;
           variant.order = more;
           records.push_back(ring_record(work, variant, other, noise));

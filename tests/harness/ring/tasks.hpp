@@ -31,8 +31,8 @@ inline Record ring_record(const RingTaskShape& shape, RingAlgorithm algorithm) {
   record.work.ring_size = shape.ranks;
   record.work.device = DeviceKind::cuda;
   record.variant.kernel = "dilated_mma";
-  record.variant.ring_algorithm = algorithm;
-  record.variant.transport = shape.transport;
+  record.variant.ring.algorithm = algorithm;
+  record.variant.ring.transport = shape.transport;
   record.kernel = record.variant.kernel;
   record.variant_id = variant_id(record.variant);
   record.case_id = case_id(record.work);

@@ -71,8 +71,8 @@ ComparisonTask grouped_task_of(const std::vector<std::string>& kernels, RingAlgo
   ComparisonTask task = task_of(kernels);
   for (Record& record : task.records) {
     record.work.ring_size = record.work.heads = record.work.kv_heads = 4;
-    record.variant.ring_algorithm = algorithm;
-    record.ring_groups = record.variant.ring_groups = 2;
+    record.variant.ring.algorithm = algorithm;
+    record.ring_groups = record.variant.ring.groups = 2;
   }
   return task;
 }
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, GroupedRing,
 // What crosses an emulated link is counted as ever, and the record says that it is emulated.
 TEST_P(GroupedRing, SaysThatItsLinkIsEmulated) {
   ComparisonTask task = grouped_task_of({"dilated_cpu"}, GetParam());
-  task.records[0].variant.outer_link = OuterLink::emulated_host;
+  task.records[0].variant.ring.outer_link = OuterLink::emulated_host;
   const Ring ring(task.records[0].work, task.records[0].variant);
   task.records[0].comm_bytes_between = ring.level_bytes().between;
   const Record record = story_of(task).record("dilated_cpu/linear");

@@ -64,9 +64,9 @@ TEST(PersistentGpuRingLonger, EqualsTheOracle) {
       for (const RingAlgorithm algorithm : kPersistentAlgorithms)
         for (const Sharding sharding : kShardings) {
           Variant variant{.kernel = "dilated"};
-          variant.ring_algorithm = algorithm;
-          variant.ring_launch = RingLaunch::persistent;
-          variant.sharding = sharding;
+          variant.ring.algorithm = algorithm;
+          variant.ring.launch = RingLaunch::persistent;
+          variant.ring.sharding = sharding;
           SCOPED_TRACE(described(work, variant));
           const auto run = [&] {
             const auto resources = gpus.resources(4, TransportKind::peer);
@@ -118,7 +118,7 @@ class LoneLaunch {
   static constexpr std::uint32_t kFlag = 4;
   static Variant variant(KeyRows rows) {
     Variant variant{.kernel = "dilated"};
-    variant.ring_launch = RingLaunch::persistent;
+    variant.ring.launch = RingLaunch::persistent;
     variant.rows = rows;
     return variant;
   }
@@ -173,8 +173,8 @@ TEST(PersistentGpuRingLonger, RowsMayChangeAfterARun) {
   const AttentionProblem problem(work, random);
   for (const RingAlgorithm algorithm : kPersistentAlgorithms) {
     Variant variant{.kernel = "dilated"};
-    variant.ring_algorithm = algorithm;
-    variant.ring_launch = RingLaunch::persistent;
+    variant.ring.algorithm = algorithm;
+    variant.ring.launch = RingLaunch::persistent;
     SCOPED_TRACE(described(work, variant));
     const Ring ring(work, variant);
     const auto resources = gpus.resources(3, TransportKind::peer);

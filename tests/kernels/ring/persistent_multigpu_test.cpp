@@ -54,8 +54,8 @@ TEST_P(LongPersistentMultiGpuRing, EqualsTheOracle) {
     const ExpectedRows expected(problem, sampled_rows(work, random, 6));
     for (const RingAlgorithm algorithm : kPersistentAlgorithms) {
       Variant variant{.kernel = "dilated"};
-      variant.ring_algorithm = algorithm;
-      variant.ring_launch = RingLaunch::persistent;
+      variant.ring.algorithm = algorithm;
+      variant.ring.launch = RingLaunch::persistent;
       for (const Implementation* kernel : kernels_for(work)) {
         if (kernel->prepare_walk == nullptr) continue;
         SCOPED_TRACE(described(work, variant));
@@ -88,7 +88,7 @@ TEST(PersistentMultiGpuFaults, ALateGpuEndsTheRing) {
                   .ring_size = 2,
                   .device = DeviceKind::cuda};
   Variant variant{.kernel = "dilated"};
-  variant.ring_launch = RingLaunch::persistent;
+  variant.ring.launch = RingLaunch::persistent;
   const Implementation* kernel = nullptr;
   for (const Implementation* each : kernels_for(work))
     if (each->prepare_walk != nullptr) kernel = each;

@@ -30,8 +30,8 @@ AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& var
   const Implementation kernel = emulated_walk_kernel();
   const auto ranks = static_cast<int>(problem.work.ring_size);
   EmulatedLink link;
-  if (variant.outer_link == OuterLink::emulated_host)
-    link.group_size = ranks / static_cast<int>(variant.ring_groups);
+  if (variant.ring.outer_link == OuterLink::emulated_host)
+    link.group_size = ranks / static_cast<int>(variant.ring.groups);
   const auto resources = cpu_rank_resources(ends_of(ranks, kLongestWait_s, link, lines), 1);
   return run_rings({{.problem = problem,
                      .variant = variant,
@@ -54,7 +54,7 @@ int blocks_of(std::int64_t length, Mask mask, RingLaunch launch = RingLaunch::pe
                   .mask = mask,
                   .ring_size = 4};
   Variant variant{.kernel = "dilated"};
-  variant.ring_launch = launch;
+  variant.ring.launch = launch;
   return nccl_blocks(Ring(work, variant));
 }
 
@@ -86,7 +86,7 @@ TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
           work.mask = mask;
           work.dtype = dtype;
           Variant variant = random_ring_variant(random, ranks, algorithm, sharding);
-          variant.ring_launch = RingLaunch::persistent;
+          variant.ring.launch = RingLaunch::persistent;
           if (variant.traversal == "sawtooth") variant.traversal = "auto";
           variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
           if (!Ring(work, variant).persistent()) continue;
@@ -116,9 +116,9 @@ TEST(PersistentRun, RanksMayShareAStream) {
       Case work = random_ring_case(random, ranks, 60, algorithm);
       work.pattern = {{work.sequence_length, 1}, {work.sequence_length, 2}};
       Variant variant = random_ring_variant(random, ranks, algorithm, Sharding::automatic);
-      variant.ring_launch = RingLaunch::persistent;
+      variant.ring.launch = RingLaunch::persistent;
       variant.traversal = "auto";
-      variant.outer_link = OuterLink::direct;
+      variant.ring.outer_link = OuterLink::direct;
       if (!Ring(work, variant).persistent()) continue;
       SCOPED_TRACE(described(work, variant));
       const AttentionProblem problem(work, random);
@@ -158,15 +158,15 @@ class PersistentFaults : public testing::Test {
       .sequence_length = 64, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 16, .ring_size = 3};
   Variant variant_ = [] {
     Variant variant{.kernel = "dilated_cpu"};
-    variant.ring_launch = RingLaunch::persistent;
-    variant.sharding = Sharding::contiguous;
+    variant.ring.launch = RingLaunch::persistent;
+    variant.ring.sharding = Sharding::contiguous;
     return variant;
   }();
 };
 
 TEST_F(PersistentFaults, ASilentRankIsNamed) {
   for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather}) {
-    variant_.ring_algorithm = algorithm;
+    variant_.ring.algorithm = algorithm;
     const std::vector<std::string> errors = run(1, [](int rank) {
       if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(3));
     });
@@ -181,7 +181,7 @@ TEST_F(PersistentFaults, ASilentRankIsNamed) {
 // The others end at once, not after their patience.
 TEST_F(PersistentFaults, ARankThatDiesBeforeItsLaunchEndsTheOthers) {
   for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather}) {
-    variant_.ring_algorithm = algorithm;
+    variant_.ring.algorithm = algorithm;
     const auto begin = std::chrono::steady_clock::now();
     const std::vector<std::string> errors = run(300, [](int rank) {
       if (rank == 1) EmulatedWalk::before_launch() = [] { throw std::runtime_error("rank 1 cannot launch"); };
@@ -196,7 +196,7 @@ TEST(PersistentRun, EndsIfKeysNeverArrive) {
   const Case work{
       .sequence_length = 64, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 16, .ring_size = 2};
   Variant variant{.kernel = "dilated_cpu"};
-  variant.ring_launch = RingLaunch::persistent;
+  variant.ring.launch = RingLaunch::persistent;
   Random random(1);
   const AttentionProblem problem(work, random);
   const Ring ring(work, variant);

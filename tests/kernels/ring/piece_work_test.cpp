@@ -31,7 +31,7 @@ TEST(PieceWork, CountsWhatTheIndexHolds) {
     const Case work = random_ring_case(random, one_of(random, {1, 2, 3, 4, 5, 8}), 150);
     const Sharding sharding = kShardings[static_cast<std::size_t>(draw) % kShardings.size()];
     Variant variant = random_ring_variant(random, work.ring_size, RingAlgorithm::ring, sharding);
-    variant.order_span = OrderSpan::shard;
+    variant.ring.order_span = OrderSpan::shard;
     const Ring ring(work, variant);
     const std::vector<PieceWork> counted = piece_works(ring);
     for (std::int64_t rank = 0; rank < ring.ranks(); ++rank)
@@ -70,7 +70,7 @@ TEST(PieceWork, TakesTheLengthsThatCasesMayHave) {
   work.kv_heads = work.heads;
   work.mask = Mask::causal;
   for (const Sharding sharding : kShardings) {
-    Variant variant{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring, .sharding = sharding};
+    Variant variant{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ring, .sharding = sharding}};
     double pairs = 0;
     for (const PieceWork& piece : piece_works(Ring(work, variant))) pairs += piece.pairs;
     const double all = count_work(work).pairs;
@@ -82,7 +82,7 @@ TEST(PieceWork, ALaunchForEachBranchOfAPiece) {
   Case work{.sequence_length = 1024, .pattern = {{256, 1}, {1024, 4}}, .ring_size = 4};
   work.kv_heads = work.heads;
   const std::vector<PieceWork> works =
-      piece_works(Ring(work, {.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring}));
+      piece_works(Ring(work, {.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ring}}));
   EXPECT_EQ(works[0].launches, 2);
   EXPECT_EQ(works[1].launches, 1) << "segments of 256 positions cross no border";
   EXPECT_EQ(works[0].tile_keys, 256 + 64);

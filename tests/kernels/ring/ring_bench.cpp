@@ -146,8 +146,8 @@ int main() {
   using namespace hilbench;
   const auto variant = [](RingAlgorithm algorithm, Sharding sharding) {
     Variant made{.kernel = "dilated_cpu"};
-    made.ring_algorithm = algorithm;
-    made.sharding = sharding;
+    made.ring.algorithm = algorithm;
+    made.ring.sharding = sharding;
     return made;
   };
   Case dense{.sequence_length = 8192, .pattern = {{8192, 1}}, .heads = 1, .kv_heads = 1};

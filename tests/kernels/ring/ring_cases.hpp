@@ -62,16 +62,16 @@ inline std::int64_t random_groups(Random& random, std::int64_t ranks) {
 inline Variant random_ring_variant(Random& random, std::int64_t ranks, RingAlgorithm algorithm,
                                    Sharding sharding) {
   Variant variant{.kernel = "dilated_cpu"};
-  variant.ring_algorithm = algorithm;
-  variant.sharding = sharding;
+  variant.ring.algorithm = algorithm;
+  variant.ring.sharding = sharding;
   const bool grouped =
       algorithm == RingAlgorithm::hierarchical || algorithm == RingAlgorithm::hierarchical_packed;
-  if (grouped || between(random, 0, 2) == 0) variant.ring_groups = random_groups(random, ranks);
-  if (variant.ring_groups > 0)
-    variant.outer_link = one_of(random, {OuterLink::direct, OuterLink::emulated_host});
+  if (grouped || between(random, 0, 2) == 0) variant.ring.groups = random_groups(random, ranks);
+  if (variant.ring.groups > 0)
+    variant.ring.outer_link = one_of(random, {OuterLink::direct, OuterLink::emulated_host});
   if (algorithm == RingAlgorithm::ulysses) {
-    variant.head_parts = between(random, 0, 1);
-    if (between(random, 0, 1) == 0) variant.head_moves = HeadMoves::regrouped;
+    variant.ring.head_parts = between(random, 0, 1);
+    if (between(random, 0, 1) == 0) variant.ring.head_moves = HeadMoves::regrouped;
   }
   variant.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
   variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
@@ -81,17 +81,17 @@ inline Variant random_ring_variant(Random& random, std::int64_t ranks, RingAlgor
   const bool packed = algorithm == RingAlgorithm::ring_packed ||
                       algorithm == RingAlgorithm::allgather_packed ||
                       algorithm == RingAlgorithm::hierarchical_packed;
-  variant.order_span = packed ? OrderSpan::shard : one_of(random, {OrderSpan::shard, OrderSpan::global});
-  if (variant.order_span == OrderSpan::shard)
+  variant.ring.order_span = packed ? OrderSpan::shard : one_of(random, {OrderSpan::shard, OrderSpan::global});
+  if (variant.ring.order_span == OrderSpan::shard)
     variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
   return variant;
 }
 
 inline std::string described(const Case& work, const Variant& variant) {
   return case_id(work) + " " + variant_id(variant) + " algorithm " +
-         std::to_string(static_cast<int>(variant.ring_algorithm)) + " sharding " +
-         std::to_string(static_cast<int>(variant.sharding)) + " span " +
-         std::to_string(static_cast<int>(variant.order_span));
+         std::to_string(static_cast<int>(variant.ring.algorithm)) + " sharding " +
+         std::to_string(static_cast<int>(variant.ring.sharding)) + " span " +
+         std::to_string(static_cast<int>(variant.ring.order_span));
 }
 
 }  // namespace hilbench

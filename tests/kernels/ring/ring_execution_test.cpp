@@ -16,8 +16,8 @@ AttentionOutput run_on_cpu(const AttentionProblem& problem, const Variant& varia
   std::vector<std::shared_ptr<Transport>> ends;
   const auto ranks = static_cast<int>(problem.work.ring_size);
   EmulatedLink link;
-  if (variant.outer_link == OuterLink::emulated_host)
-    link.group_size = ranks / static_cast<int>(variant.ring_groups);
+  if (variant.ring.outer_link == OuterLink::emulated_host)
+    link.group_size = ranks / static_cast<int>(variant.ring.groups);
   for (auto& end : thread_transports(ranks, kRingTimeout_s, link)) ends.push_back(std::move(end));
   const auto resources = cpu_rank_resources(std::move(ends), threads);
   return run_rings({{problem, variant, kDilatedCpu, cleared_by}}, *resources, threads).front();
@@ -69,9 +69,9 @@ TEST(RingExecution, LongerSequencesEqualOneRank) {
                         .mask = mask,
                         .ring_size = 4};
         Variant variant{.kernel = "dilated_cpu"};
-        variant.ring_algorithm = algorithm;
-        variant.ring_groups = 2;
-        variant.sharding = sharding;
+        variant.ring.algorithm = algorithm;
+        variant.ring.groups = 2;
+        variant.ring.sharding = sharding;
         SCOPED_TRACE(described(work, variant));
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 40));
@@ -90,8 +90,8 @@ TEST(RingExecution, RepeatedRunsGiveTheSameBits) {
                     .head_dim = 16,
                     .ring_size = 4};
     Variant variant{.kernel = "dilated_cpu"};
-    variant.ring_algorithm = algorithm;
-    variant.ring_groups = 2;
+    variant.ring.algorithm = algorithm;
+    variant.ring.groups = 2;
     SCOPED_TRACE(described(work, variant));
     const AttentionProblem problem(work, random);
     const AttentionOutput first = run_on_cpu(problem, variant, 2);

@@ -44,9 +44,9 @@ TEST(GpuRingLonger, EqualsTheOracle) {
                         .ring_size = 4,
                         .device = DeviceKind::cuda};
         Variant variant{.kernel = "dilated"};
-        variant.ring_algorithm = algorithm;
-        variant.ring_groups = 2;
-        variant.sharding = sharding;
+        variant.ring.algorithm = algorithm;
+        variant.ring.groups = 2;
+        variant.ring.sharding = sharding;
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 24));
         for (const Implementation* kernel : kernels_for(work)) {

@@ -73,7 +73,7 @@ inline void compare_with_oracle(RankResources& resources, RingAlgorithm algorith
         variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
         problems.emplace_back(work, random);
         expected.emplace_back(problems.back(), sampled_rows(work, random, 60));
-        variant.ring_launch = launch;
+        variant.ring.launch = launch;
         if (launch == RingLaunch::persistent && variant.traversal == "sawtooth") variant.traversal = "auto";
         const bool persistent = Ring(work, variant).persistent();
         for (const Implementation* kernel : kernels_for(work)) {

@@ -166,8 +166,8 @@ TEST(RingIndex, LinearStreamsStayStrided) {
                         .mask = mask,
                         .ring_size = 4};
         Variant variant{.kernel = "dilated_cpu"};
-        variant.ring_algorithm = algorithm;
-        variant.sharding = sharding;
+        variant.ring.algorithm = algorithm;
+        variant.ring.sharding = sharding;
         const Ring ring(work, variant);
         for (std::int64_t rank = 0; rank < 4; ++rank)
           for (const RingStep& step : ring.steps(rank))

@@ -162,8 +162,8 @@ inline void run_rank(const RingRun& run, RankResources& resources, int rank, int
   Transport& transport = resources.transport(rank);
   Variant variant = run.variant;
   // The plan counts what it sends heads from if the transport moves no lines, whatever the variant says.
-  variant.outer_link = OuterLink::direct;
-  if (!transport.strides()) variant.transport = TransportKind::nccl;
+  variant.ring.outer_link = OuterLink::direct;
+  if (!transport.strides()) variant.ring.transport = TransportKind::nccl;
   const Ring ring(work, variant);
   RankTensors tensors(run.problem, ring, resources.device(rank), rank);
   ClearingDevice clearing(resources.ring_device(rank));

@@ -158,7 +158,7 @@ TEST(RingSteps, AllSendInTurn) {
                       .kv_heads = 20,
                       .ring_size = ranks};
       Variant variant{.kernel = "dilated_cpu"};
-      variant.ring_algorithm = algorithm;
+      variant.ring.algorithm = algorithm;
       const Ring ring(work, variant);
       for (std::size_t s = 0; s < ring.steps(0).size(); ++s)
         for (std::size_t number = 0; number < ring.steps(0)[s].sends.size(); ++number) {
@@ -183,7 +183,7 @@ TEST(Sharding, AutoIsZigzagWhereItBalances) {
     (option(variant), ...);
     return Ring(work, variant).shards().sharding();
   };
-  const auto global = [](Variant& variant) { variant.order_span = OrderSpan::global; };
+  const auto global = [](Variant& variant) { variant.ring.order_span = OrderSpan::global; };
   for (const RingAlgorithm algorithm :
        {RingAlgorithm::automatic, RingAlgorithm::ring, RingAlgorithm::allgather, RingAlgorithm::ring_packed,
         RingAlgorithm::allgather_packed})
@@ -225,10 +225,10 @@ TEST(RingUnsupported, SaysWhy) {
   Case work{.kv_heads = 8, .ring_size = 4};
   Variant variant = variant_of(RingAlgorithm::ring_packed);
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
-  variant.order_span = OrderSpan::global;
+  variant.ring.order_span = OrderSpan::global;
   EXPECT_EQ(why_not_ring(work, variant), "packed rows are taken from shards: order_span must be shard");
   variant = variant_of(RingAlgorithm::ring);
-  variant.order_span = OrderSpan::global;
+  variant.ring.order_span = OrderSpan::global;
   variant.order_tensors = OrderTensors::qkv;
   EXPECT_EQ(why_not_ring(work, variant), "order_span global stores Q by position: order_tensors must be kv");
   variant = variant_of(RingAlgorithm::ring);
@@ -240,27 +240,27 @@ TEST(RingUnsupported, SaysWhy) {
   EXPECT_EQ(why_not_ring(work, grouped(RingAlgorithm::hierarchical_packed, 0))->find("hierarchical_packed "),
             0u);
   variant = grouped(RingAlgorithm::ring, 0);
-  variant.outer_link = OuterLink::emulated_host;
+  variant.ring.outer_link = OuterLink::emulated_host;
   EXPECT_NE(why_not_ring(work, variant)->find("ring_groups must say how many"), std::string::npos);
-  variant.ring_groups = 2;
+  variant.ring.groups = 2;
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
   EXPECT_EQ(why_not_ring(work, grouped(RingAlgorithm::ring, 3)),
             "ring_groups 3: ring_size 4 is no multiple of it");
   EXPECT_NE(why_not_ring(work, grouped(RingAlgorithm::ring, -1)), std::nullopt);
   variant = variant_of(RingAlgorithm::ulysses);
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
-  variant.head_parts = 2;
+  variant.ring.head_parts = 2;
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
-  variant.head_parts = 3;
+  variant.ring.head_parts = 3;
   EXPECT_EQ(why_not_ring(work, variant), "head_parts 3: a rank's K/V heads, 2, are no multiple of it");
-  variant.head_parts = 0;
-  variant.head_moves = HeadMoves::direct;
+  variant.ring.head_parts = 0;
+  variant.ring.head_moves = HeadMoves::direct;
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
-  variant.transport = TransportKind::nccl;
+  variant.ring.transport = TransportKind::nccl;
   EXPECT_EQ(why_not_ring(work, variant), "head_moves direct: transport nccl moves only what is contiguous");
-  variant.transport = TransportKind::peer;
-  variant.ring_groups = 2;
-  variant.outer_link = OuterLink::emulated_host;
+  variant.ring.transport = TransportKind::peer;
+  variant.ring.groups = 2;
+  variant.ring.outer_link = OuterLink::emulated_host;
   EXPECT_EQ(why_not_ring(work, variant), "head_moves direct: an emulated link moves only what is contiguous");
   variant = variant_of(RingAlgorithm::ulysses);
   work.kv_heads = 2;
@@ -277,23 +277,23 @@ TEST(RingUnsupported, SaysWhy) {
 TEST(HeadMoves, AreDirectIfTheTransportMovesLines) {
   const Case work{.sequence_length = 256, .pattern = {{256, 1}}, .heads = 8, .kv_heads = 8, .ring_size = 4};
   Variant variant = variant_of(RingAlgorithm::ulysses);
-  const auto chosen = [&] { return Ring(work, variant).variant().head_moves; };
+  const auto chosen = [&] { return Ring(work, variant).variant().ring.head_moves; };
   for (const TransportKind lines : {TransportKind::automatic, TransportKind::threads, TransportKind::peer}) {
-    variant.transport = lines;
+    variant.ring.transport = lines;
     EXPECT_EQ(chosen(), HeadMoves::direct);
   }
   const double direct = Ring(work, variant).memory(0).buffers;
   for (const TransportKind none : {TransportKind::nccl, TransportKind::mpi}) {
-    variant.transport = none;
+    variant.ring.transport = none;
     EXPECT_EQ(chosen(), HeadMoves::regrouped);
   }
   EXPECT_GT(Ring(work, variant).memory(0).buffers, direct);
-  variant.transport = TransportKind::peer;
-  variant.head_moves = HeadMoves::regrouped;
+  variant.ring.transport = TransportKind::peer;
+  variant.ring.head_moves = HeadMoves::regrouped;
   EXPECT_EQ(chosen(), HeadMoves::regrouped);
-  variant.head_moves = HeadMoves::automatic;
-  variant.ring_groups = 2;
-  variant.outer_link = OuterLink::emulated_host;
+  variant.ring.head_moves = HeadMoves::automatic;
+  variant.ring.groups = 2;
+  variant.ring.outer_link = OuterLink::emulated_host;
   EXPECT_EQ(chosen(), HeadMoves::regrouped);
 }
 

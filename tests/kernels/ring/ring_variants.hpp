@@ -9,15 +9,15 @@ namespace hilbench {
 
 inline Variant variant_of(RingAlgorithm algorithm, Sharding sharding = Sharding::contiguous) {
   Variant variant{.kernel = "dilated_cpu"};
-  variant.ring_algorithm = algorithm;
-  variant.sharding = sharding;
+  variant.ring.algorithm = algorithm;
+  variant.ring.sharding = sharding;
   return variant;
 }
 
 inline Variant grouped(RingAlgorithm algorithm, std::int64_t groups,
                        Sharding sharding = Sharding::contiguous) {
   Variant variant = variant_of(algorithm, sharding);
-  variant.ring_groups = groups;
+  variant.ring.groups = groups;
   return variant;
 }
 

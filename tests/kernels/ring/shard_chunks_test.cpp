@@ -20,9 +20,9 @@ Ring ring_of_four(RingAlgorithm algorithm = RingAlgorithm::ring, Mask mask = Mas
                   .mask = mask,
                   .ring_size = 4};
   Variant variant{.kernel = "dilated"};
-  variant.ring_algorithm = algorithm;
-  variant.ring_launch = RingLaunch::persistent;
-  variant.sharding = Sharding::contiguous;
+  variant.ring.algorithm = algorithm;
+  variant.ring.launch = RingLaunch::persistent;
+  variant.ring.sharding = Sharding::contiguous;
   return Ring(work, variant);
 }
 
@@ -60,7 +60,7 @@ TEST(ShardChunks, CoverEachShardOnce) {
     Case work = random_ring_case(random, 3, 200);
     Variant variant = random_ring_variant(
         random, 3, one_of(random, {RingAlgorithm::ring, RingAlgorithm::ring_packed}), Sharding::zigzag);
-    variant.ring_launch = RingLaunch::persistent;
+    variant.ring.launch = RingLaunch::persistent;
     const Ring ring(work, variant);
     const ShardChunks chunks =
         shard_chunks(ring, one_of(random, {ChunkShape::lines, ChunkShape::whole_heads}),
@@ -118,11 +118,11 @@ TEST(PersistentRing, VisitsShardsInTheSequenceOfTheirArrival) {
     EXPECT_EQ(ring.memory(1).buffers, 3 * 2 * 4096.0 * 2 * 16 * 256);
     EXPECT_EQ(ring.memory(1).fp32_output, 0) << "one launch makes the result";
     Variant over_nccl = ring.variant();
-    over_nccl.transport = TransportKind::nccl;
+    over_nccl.ring.transport = TransportKind::nccl;
     EXPECT_EQ(Ring(ring.work(), over_nccl).memory(1).buffers, 4 * 2 * 4096.0 * 2 * 16 * 256)
         << "and a copy of what it sends";
     Variant in_steps = ring.variant();
-    in_steps.ring_launch = RingLaunch::steps;
+    in_steps.ring.launch = RingLaunch::steps;
     EXPECT_EQ(ring.sent_bytes(), Ring(ring.work(), in_steps).sent_bytes());
   }
 }
@@ -139,19 +139,19 @@ TEST(PersistentRing, MovesNothingThatACausalMaskHides) {
 TEST(PersistentRing, RefusesWhatComputesInSteps) {
   const Case work{.sequence_length = 64, .pattern = {{64, 1}}, .heads = 4, .kv_heads = 4, .ring_size = 4};
   Variant variant{.kernel = "dilated"};
-  variant.ring_launch = RingLaunch::persistent;
+  variant.ring.launch = RingLaunch::persistent;
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
-  variant.ring_groups = 2;
+  variant.ring.groups = 2;
   for (const RingAlgorithm algorithm :
        {RingAlgorithm::hierarchical, RingAlgorithm::hierarchical_packed, RingAlgorithm::ulysses}) {
-    variant.ring_algorithm = algorithm;
+    variant.ring.algorithm = algorithm;
     const std::string reason = why_not_ring(work, variant).value_or("");
     EXPECT_NE(
         reason.find("ring_launch persistent: " + std::string(to_string(algorithm)) + " computes in steps"),
         std::string::npos)
         << reason;
   }
-  variant.ring_algorithm = RingAlgorithm::ring;
+  variant.ring.algorithm = RingAlgorithm::ring;
   variant.traversal = "sawtooth_tile";
   EXPECT_NE(why_not_ring(work, variant).value_or("").find("never backwards"), std::string::npos);
 }

@@ -11,9 +11,9 @@ namespace {
 
 Variant persistent(RingAlgorithm algorithm, Sharding sharding, const std::string& order = "linear") {
   Variant variant{.kernel = "dilated", .order = order};
-  variant.ring_algorithm = algorithm;
-  variant.ring_launch = RingLaunch::persistent;
-  variant.sharding = sharding;
+  variant.ring.algorithm = algorithm;
+  variant.ring.launch = RingLaunch::persistent;
+  variant.ring.sharding = sharding;
   return variant;
 }
 
@@ -47,7 +47,7 @@ TEST(WalkTables, SayWhatTheIndexSays) {
         one_of(random, {RingAlgorithm::ring, RingAlgorithm::allgather, RingAlgorithm::ring_packed});
     Case work = random_ring_case(random, ranks, 900);
     Variant variant = random_ring_variant(random, ranks, algorithm, kShardings[random() % kShardings.size()]);
-    variant.ring_launch = RingLaunch::persistent;
+    variant.ring.launch = RingLaunch::persistent;
     if (between(random, 0, 1) == 0) variant.order = "linear";
     if (variant.traversal == "sawtooth") variant.traversal = "auto";
     const Ring ring(work, variant);

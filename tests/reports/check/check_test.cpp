@@ -199,7 +199,7 @@ TEST(Check, OrdersHaveAControlBesideThem) {
   expect_only(input, "controls: 1 of 2 cases and kernels have none");
   input.records[5].permute_ns.reset();
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << "nothing is moved: " << text_of(input);
-  input.records[5].variant.order_span = OrderSpan::global;
+  input.records[5].variant.ring.order_span = OrderSpan::global;
   name_anew(input.records[5]);
   expect_only(input, "controls: 1 of 2 cases and kernels have none",
               "n64-w64-r1-h2-d64-fp32-p1-cpu dilated/hilbert");

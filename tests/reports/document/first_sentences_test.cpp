@@ -256,7 +256,7 @@ TEST(FirstSentences, CountACaseOnceIfItsKernelRanInSeveralWays) {
   sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
   std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
   Record zigzag = input.records.front();
-  zigzag.variant.sharding = Sharding::zigzag;
+  zigzag.variant.ring.sharding = Sharding::zigzag;
   zigzag.variant_id = variant_id(zigzag.variant);
   input.records.push_back(zigzag);
   EXPECT_EQ(

@@ -23,21 +23,21 @@ TEST(RecordJson, AnOptionThatARecordDoesNotKnowYetHasItsDefault) {
 TEST(RecordJson, TheFormerDefaultShardingIsKeptAsWhatRan) {
   Record record = kernel_record();
   record.variant = {.kernel = "dilated"};
-  record.variant.sharding = Sharding::contiguous;
+  record.variant.ring.sharding = Sharding::contiguous;
   record.variant_id = "dilated/linear/ring";
-  record.variant.ring_algorithm = RingAlgorithm::ring;
+  record.variant.ring.algorithm = RingAlgorithm::ring;
   record.work.ring_size = 4;
   record.ring_algorithm = "ring";
   json out = to_json(record);
   for (const char* later : {"head_parts", "head_moves", "outer_link", "ring_launch"})
     out["asked"].erase(later), out["params"].erase(later);
   const Record older = record_from_json(out);
-  EXPECT_EQ(older.variant.sharding, Sharding::automatic);
+  EXPECT_EQ(older.variant.ring.sharding, Sharding::automatic);
   EXPECT_EQ(older.sharding, Sharding::contiguous);
   EXPECT_EQ(variant_id(older.variant), "dilated/linear/ring");
   EXPECT_EQ(variant_that_ran(older).sharding, Sharding::contiguous) << "whatever auto means now";
   out["variant"] = "dilated/linear.contiguous/ring";
-  EXPECT_EQ(record_from_json(out).variant.sharding, Sharding::contiguous);
+  EXPECT_EQ(record_from_json(out).variant.ring.sharding, Sharding::contiguous);
 }
 
 // Records of before `auto` was the default have head_major and do not say so in their id.

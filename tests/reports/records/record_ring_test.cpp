@@ -12,8 +12,8 @@ using nlohmann::json;
 
 TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
   Record record = kernel_record();
-  record.variant.ring_algorithm = RingAlgorithm::ring_packed;
-  record.variant.sharding = Sharding::zigzag;
+  record.variant.ring.algorithm = RingAlgorithm::ring_packed;
+  record.variant.ring.sharding = Sharding::zigzag;
   record.variant_id = variant_id(record.variant);
   for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport",
                            "outer_link", "ring_launch", "head_parts", "head_moves"})
@@ -44,14 +44,14 @@ TEST(RecordJson, SaysWhichShardingAutoWas) {
   expect_round_trip(record);
   const Record back = record_from_json(out);
   EXPECT_EQ(back.sharding, Sharding::zigzag);
-  EXPECT_EQ(back.variant.sharding, Sharding::automatic);
+  EXPECT_EQ(back.variant.ring.sharding, Sharding::automatic);
   EXPECT_EQ(variant_that_ran(back).sharding, Sharding::zigzag);
 }
 
 TEST(RecordJson, SaysHowHeadsMoved) {
   Record record = kernel_record();
   record.work.ring_size = 4;
-  record.variant.ring_algorithm = RingAlgorithm::ulysses;
+  record.variant.ring.algorithm = RingAlgorithm::ulysses;
   record.variant_id = variant_id(record.variant);
   record.ring_algorithm = "ulysses";
   record.sharding = Sharding::contiguous;
@@ -95,7 +95,7 @@ TEST(RecordJson, ABaselineKeepsTheRingAlgorithmThatItIs) {
   Record record = kernel_record();
   record.kind = ImplementationKind::baseline;
   record.variant = {.kernel = "longnet_allgather", .baseline = true};
-  record.variant.ring_algorithm = RingAlgorithm::allgather_packed;
+  record.variant.ring.algorithm = RingAlgorithm::allgather_packed;
   record.variant_id = "longnet_allgather";
   record.work.ring_size = 4;
   EXPECT_EQ(record_from_json(to_json(record)).variant, record.variant);

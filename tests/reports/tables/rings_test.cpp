@@ -23,7 +23,7 @@ Case ring_work(std::int64_t length, std::int64_t ranks, DeviceKind device = Devi
 // A record that takes `factor` times as long as 8192 positions on one rank.
 Record ring_record(const Case& work, std::string_view order, double factor, RingAlgorithm algorithm) {
   Record made = sample::record(work, "dilated", order);
-  made.variant.ring_algorithm = algorithm;
+  made.variant.ring.algorithm = algorithm;
   made.variant_id = variant_id(made.variant);
   sample::time(made, 1, factor, 0);
   made.flops = flops(work);
@@ -91,8 +91,8 @@ TEST(Rings, SayThatALinkIsEmulated) {
   };
   EXPECT_EQ(columns_of().find("outer_link"), std::string::npos) << "no link is slow";
   Record slow = ring_record(ring_work(8192, 4), "linear", 2, RingAlgorithm::ring);
-  slow.variant.outer_link = OuterLink::emulated_host;
-  slow.variant.ring_groups = 2;
+  slow.variant.ring.outer_link = OuterLink::emulated_host;
+  slow.variant.ring.groups = 2;
   slow.variant_id = variant_id(slow.variant);
   slow.counters["ring_link_between"] = {.value = 12.34, .unit = "GB/s", .source = "measured"};
   input.records.push_back(slow);

@@ -29,7 +29,7 @@ TEST(Tables, EveryRingOfAKernelStandsAgainstTheRivals) {
   sample::add_comparison(records, sample::work(8192, {{4096, 2}}), 1);
   Record zigzag = records.front();
   ASSERT_EQ(zigzag.variant_id, "dilated/linear");
-  zigzag.variant.sharding = Sharding::zigzag;
+  zigzag.variant.ring.sharding = Sharding::zigzag;
   zigzag.variant_id = variant_id(zigzag.variant);
   records.push_back(zigzag);
   ReportInput input;
