@@ -40,7 +40,8 @@ constexpr Field<Variant> ring_choice(std::string_view name, std::span<const std:
 }
 template <auto Member>
 constexpr Field<Variant> ring_count(std::string_view name, std::string_view help, std::int64_t maximum) {
-  Field<Variant> field{.name = name, .kind = FieldKind::integer, .help = help, .minimum = 0, .maximum = maximum};
+  Field<Variant> field{
+      .name = name, .kind = FieldKind::integer, .help = help, .minimum = 0, .maximum = maximum};
   field.get = [](const Variant& of) { return of.ring.*Member; };
   field.set = [](Variant& of, std::int64_t value) { of.ring.*Member = value; };
   return field;

@@ -61,8 +61,8 @@ Refusal why_not_split(const Case& work, const Variant& variant) {
   if (work.heads % work.ring_size == 0 && work.kv_heads % work.ring_size == 0) {
     const std::int64_t kv_heads = work.kv_heads / work.ring_size;
     if (variant.ring.head_parts == 0 || kv_heads % variant.ring.head_parts == 0) return std::nullopt;
-    return fmt::format("head_parts {}: a rank's K/V heads, {}, are no multiple of it", variant.ring.head_parts,
-                       kv_heads);
+    return fmt::format("head_parts {}: a rank's K/V heads, {}, are no multiple of it",
+                       variant.ring.head_parts, kv_heads);
   }
   return fmt::format(
       "ulysses gives each rank as many heads: of heads {} and kv_heads {}, both must be multiples "

@@ -120,7 +120,9 @@ class Ring {
   // ring splits heads. A piece of the computation has the heads of one part.
   std::int64_t head_parts() const;
   // True if heads move in lines, between the tensors of two ranks.
-  bool moves_heads_directly() const { return splits_heads() && variant_.ring.head_moves == HeadMoves::direct; }
+  bool moves_heads_directly() const {
+    return splits_heads() && variant_.ring.head_moves == HeadMoves::direct;
+  }
   std::int64_t piece_heads() const { return computed_heads() / head_parts(); }
   std::int64_t piece_kv_heads() const { return computed_kv_heads() / head_parts(); }
 

@@ -35,7 +35,7 @@ TEST(RecordJson, TheFormerDefaultShardingIsKeptAsWhatRan) {
   EXPECT_EQ(older.variant.ring.sharding, Sharding::automatic);
   EXPECT_EQ(older.sharding, Sharding::contiguous);
   EXPECT_EQ(variant_id(older.variant), "dilated/linear/ring");
-  EXPECT_EQ(variant_that_ran(older).sharding, Sharding::contiguous) << "whatever auto means now";
+  EXPECT_EQ(variant_that_ran(older).ring.sharding, Sharding::contiguous) << "whatever auto means now";
   out["variant"] = "dilated/linear.contiguous/ring";
   EXPECT_EQ(record_from_json(out).variant.ring.sharding, Sharding::contiguous);
 }

@@ -45,7 +45,7 @@ TEST(RecordJson, SaysWhichShardingAutoWas) {
   const Record back = record_from_json(out);
   EXPECT_EQ(back.sharding, Sharding::zigzag);
   EXPECT_EQ(back.variant.ring.sharding, Sharding::automatic);
-  EXPECT_EQ(variant_that_ran(back).sharding, Sharding::zigzag);
+  EXPECT_EQ(variant_that_ran(back).ring.sharding, Sharding::zigzag);
 }
 
 TEST(RecordJson, SaysHowHeadsMoved) {
@@ -62,8 +62,8 @@ TEST(RecordJson, SaysHowHeadsMoved) {
   EXPECT_EQ(out["asked"]["head_moves"], "auto");
   expect_round_trip(record);
   const Variant ran = variant_that_ran(record_from_json(out));
-  EXPECT_EQ(ran.head_moves, HeadMoves::regrouped);
-  EXPECT_EQ(ran.transport, TransportKind::nccl);
+  EXPECT_EQ(ran.ring.head_moves, HeadMoves::regrouped);
+  EXPECT_EQ(ran.ring.transport, TransportKind::nccl);
   record.head_moves = HeadMoves::direct;
   EXPECT_EQ(record_from_json(to_json(record)).head_moves, HeadMoves::direct);
   out["asked"].erase("head_moves"), out["params"].erase("head_moves");
