@@ -45,6 +45,23 @@ TEST(WorkerProcess, StopsAWorkerThatDoesNotReadItsTask) {
   EXPECT_EQ(records[0].reason, "prepare: no progress for 1 s: the worker counts as hung and was stopped");
 }
 
+// As a gate drives two builds: a thread for each worker.
+TEST(WorkerProcess, TwoAreWatchedAtOnce) {
+  std::vector<std::vector<Record>> measured(2);
+  const auto measure = [&](std::size_t side) {
+    for (int i = 0; i < 5; ++i)
+      for (Record& record : measure_comparison(task_of("fine", {"good", "slow"})))
+        measured[side].push_back(std::move(record));
+  };
+  std::thread other(measure, 1);
+  measure(0);
+  other.join();
+  for (const std::vector<Record>& records : measured) {
+    ASSERT_EQ(records.size(), 10u);
+    for (const Record& record : records) EXPECT_EQ(record.status, Status::ok) << record.reason;
+  }
+}
+
 class LeftBehind : public testing::TestWithParam<const char*> {};
 
 TEST_P(LeftBehind, EndsWithTheWorkerInWhateverSessionItIs) {
