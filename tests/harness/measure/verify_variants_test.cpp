@@ -2,6 +2,7 @@
 // fault that is missed.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <string>
 
 #include "baselines/table.hpp"
@@ -90,17 +91,19 @@ TEST_P(RightVariants, PassVerificationAndKeyProbe) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RightVariants, testing::Range(0, 4));
 
-// Whatever the inputs are like.
+// Whatever the inputs are like. Half of all combinations, in which every two values meet.
 class RightVariantsOfData : public testing::TestWithParam<DataKind> {};
 
 TEST_P(RightVariantsOfData, PassVerificationAndKeyProbe) {
   const std::vector<std::vector<Branch>> patterns = {{{1000, 1}}, {{96, 1}, {300, 3}}};
   int passed = 0;
+  unsigned number = 0;
   for (const double scale : {0.1, 1.0, 4.0, 20.0})
     for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
       for (const std::int64_t head_dim : {16, 64, 128})
         for (const Mask mask : {Mask::full, Mask::causal})
           for (const std::vector<Branch>& pattern : patterns) {
+            if (std::popcount(number++) % 2 != 0) continue;
             if (kSanitized && (head_dim != 16 || pattern.size() == 1)) continue;
             const Case work{.sequence_length = 450,
                             .pattern = pattern,
@@ -128,7 +131,7 @@ TEST_P(RightVariantsOfData, PassVerificationAndKeyProbe) {
               ++passed;
             });
           }
-  EXPECT_EQ(passed, kSanitized ? 48 : 288);
+  EXPECT_EQ(passed, kSanitized ? 24 : 144);
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, RightVariantsOfData,
                          testing::Values(DataKind::normal, DataKind::heavy_tails, DataKind::dominating_key,
