@@ -206,7 +206,7 @@ cmake --build build --parallel "$(nproc)" 2>&1 | tee -a $log | show || fail 4 "c
 echo "   build/hilbench, in $(spent "$began")"
 [ $until != setup ] || exit 0
 
-echo "== measuring sweeps/quick.yaml (two minutes on two cores, more beside other programs; half a minute on a GPU)"
+echo "== measuring sweeps/quick.yaml (about a minute on two cores, more beside other programs; seconds on a GPU)"
 status=0
 build/hilbench run sweeps/quick.yaml || status=$?
 [ $status -le 1 ] || exit $status

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the tests need, builds them, and runs every test that this machine can run. Ends with CTest's summary.
-#   --sanitizers   run the tests under the address, undefined-behaviour and thread sanitizers first
+# Installs what the tests need, builds them, and runs every test that this machine can run. Ends with the seconds of each
+# stage, and what passed.
+#   --sanitizers   run the tests under the address, undefined-behaviour and thread sanitizers too
 #   --cuda         compile the GPU code for all architectures; without it and without a GPU, only if it has changed
-#   --long         run the long tests too, which CI runs at night, and the whole program under the thread sanitizer
+#   --long         run the long tests too; with --sanitizers also the whole program under the thread sanitizer
 #   --no-install   install nothing; say what is missing
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -75,7 +76,7 @@ sanitize() {
   echo "== sanitizer: $1"
   local built=yes
   local options=()
-  [ $1$long != tsanyes ] || options=(-DHILBENCH_TSAN_PROGRAM=ON)
+  [ "$1" != tsan ] || options=(-DHILBENCH_TSAN_PROGRAM=$([ $long = yes ] && echo ON || echo OFF))
   { cmake --preset "$1" "${options[@]}" &&
     staged "build-$1" nice cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1 || built=no
   finish_tests

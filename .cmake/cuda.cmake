@@ -91,7 +91,7 @@ endfunction()
 function(hilbench_kernel_resources output)
   if(HILBENCH_DEVICE_STUBS)
     file(CONFIGURE OUTPUT ${output} CONTENT
-         "absent: stubs stand in for the GPU code of this build, which is as when the figures were accepted\n")
+         "absent: stubs stand in for the GPU code of this build, which is as when the costs were accepted\n")
     return()
   endif()
   get_property(targets GLOBAL PROPERTY hilbench_cuda_object_targets)

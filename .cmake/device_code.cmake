@@ -2,7 +2,7 @@
 #
 # GPU code takes long to compile. What ptxas says of it is tracked in sweeps/ci.costs.json,
 # with the compiler, its flags and a hash of each file that the code is made of. With HILBENCH_DEVICE_CODE=IF_CHANGED,
-# which `./test.sh` sets on a machine without a GPU, stubs stand in as long as all of this is equal: the tracked figures
+# which `./test.sh` sets on a machine without a GPU, stubs stand in as long as all of this is equal: the tracked costs
 # then hold. Sources that are not tracked are compiled. What the host compiler builds is compiled in any case.
 set(HILBENCH_DEVICE_CODE "COMPILED" CACHE STRING "GPU code: COMPILED, or IF_CHANGED (stubs while it is as tracked)")
 set_property(CACHE HILBENCH_DEVICE_CODE PROPERTY STRINGS COMPILED IF_CHANGED)

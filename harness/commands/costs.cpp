@@ -163,7 +163,7 @@ void add_count_executions(Commands& commands) {
   commands.add("count-executions", "", [] {
     std::string line;
     std::getline(std::cin, line);
-    fmt::print("{}\n", count_executions(parse_json(line, "the order")).dump());
+    fmt::print("{}\n", count_executions(parse_json(line, "the request")).dump());
     return ExitCode::done;
   });
 }

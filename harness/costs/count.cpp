@@ -88,7 +88,7 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
   ChildProcess child(by_callgrind ? "callgrind" : "count-executions", command,
                      std::filesystem::current_path(),
                      {{"OMP_NUM_THREADS", "1"}, {"HILBENCH_BF16", "widened"}});
-  const nlohmann::json order = {{"task", to_json(task)}, {"by", by_callgrind ? "callgrind" : "hardware"}};
+  const nlohmann::json request = {{"task", to_json(task)}, {"by", by_callgrind ? "callgrind" : "hardware"}};
   const double limit_s = task.measure.timeout_s * static_cast<double>(task.records.size());
   const auto watch = [&](double seconds) {
     if (stop_signal() != 0) throw Interrupted{};
@@ -99,7 +99,7 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
                               .remedy = "a larger `timeout_s` under `measure`, or --instructions none"});
   };
   try {
-    return parse_json(child.ask(order.dump(), watch), "the counts");
+    return parse_json(child.ask(request.dump(), watch), "the counts");
   } catch (const EnvironmentError&) {
     if (stop_signal() != 0) throw Interrupted{};  // Ctrl-C ends the child too
     throw;

@@ -75,9 +75,9 @@ class Counting {
 
 }  // namespace
 
-nlohmann::json count_executions(const nlohmann::json& order) {
-  const ComparisonTask task = task_from_json(order.at("task"));
-  const bool by_hardware = order.at("by") == "hardware";
+nlohmann::json count_executions(const nlohmann::json& request) {
+  const ComparisonTask task = task_from_json(request.at("task"));
+  const bool by_hardware = request.at("by") == "hardware";
   // Valgrind computes a fused multiplication and addition (AVX2) in a function of its own for each element:
   // more than ten times as slow as what SSE4 has in its place. A better target has a lower number.
   if (!by_hardware) hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(HWY_SSE4 - 1));

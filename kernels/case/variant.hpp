@@ -105,7 +105,7 @@ enum class OptionScope { kernels, windows, rings };  // to what an option applie
 // own: variant_id() says where, if anywhere.
 enum class IdPart { order, ring, own };
 
-// A row of the table of options. A new one is one row, and its use (CONTRIBUTING, Add an option).
+// A row of the table of options. CONTRIBUTING says what a new one needs.
 struct VariantOption : Field<Variant> {
   OptionScope scope = OptionScope::kernels;
   IdPart id = IdPart::order;

@@ -1,6 +1,6 @@
-// A parameter described once: its name, its allowed values, and how to get and set it. Sweep parsing, case
-// ids, the JSON form of a record, the sweep schema and `--axis` all read these tables, so a new parameter
-// is one row.
+// A parameter described once: its name, its allowed values, and how to get and set it. Sweep parsing, ids, the JSON
+// form of a record and `--axis` all read these tables, so a new parameter is one row; a test holds the sweep schema
+// against them.
 #pragma once
 
 #include <bit>
