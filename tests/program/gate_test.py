@@ -147,7 +147,7 @@ class MeasuredTest(GateTest):
 
     def test_equal_builds(self):
         began = time.monotonic()
-        status, out, _ = self.gate("--threshold", "50%", "--budget", "10s", "-o", "out", "--format", "github",
+        status, out, _ = self.gate("--threshold", "50%", "--budget", "5s", "-o", "out", "--format", "github",
                                    statuses=[0, 3])
         self.assertLess(time.monotonic() - began, 60)
         rows = self.rows()
@@ -179,7 +179,7 @@ class MeasuredTest(GateTest):
                       self.refused("--inject", "-p2-=5%"))
 
     def test_injected_work_is_seen(self):
-        status, out, _ = self.gate("--threshold", "5%", "--inject", "n256.*/dilated/linear=100%", "--budget", "15s",
+        status, out, _ = self.gate("--threshold", "5%", "--inject", "n256.*/dilated/linear=100%", "--budget", "8s",
                                    "-o", "out", statuses=[1, 3])
         self.assertIn("extra work was injected into the candidate", out)
         row = self.rows()["n256", "dilated/linear"]

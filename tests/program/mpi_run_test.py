@@ -28,7 +28,7 @@ variants:
   - {kernel: dilated, order: seed_d2xy}
 baselines: [gemm]
 counters: [default, software]
-measure: {budget_s: 0.05, min_rounds: 3}
+measure: {budget_s: 0.01, min_rounds: 3}
 """
 # 3 ranks form no two groups.
 RINGS, CASES = 2 * (14 + 23), 12

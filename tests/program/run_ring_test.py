@@ -24,7 +24,7 @@ variants:
   - {kernel: dilated, order: seed_d2xy}
 baselines: [gemm, longnet_allgather]
 counters: [default, software]
-measure: {budget_s: 0.05, min_rounds: 3}
+measure: {budget_s: 0.01, min_rounds: 3}
 """
 LENGTHS = 1 if SANITIZED else 2
 if SANITIZED:

@@ -39,7 +39,7 @@ variants:
   - {{kernel: dilated, order: hilbert, index: computed}}
   - {{kernel: dilated, order: hilbert, order_scope: tokens}}
 baselines: [gemm, peak]
-measure: {{budget_s: 0.1, min_rounds: 3}}
+measure: {{budget_s: 0.02, min_rounds: 3}}
 counters: [default]
 """
 CASE_ID = r"^n\d+-w\d+(\.\d+)*-r\d+(\.\d+)*-h\d+-d\d+-(fp32|bf16|fp16)-p1-cpu(-[a-z_]+\.[a-z0-9_]+(\.\d+)?)*$"

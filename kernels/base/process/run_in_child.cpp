@@ -30,12 +30,12 @@ namespace {
 
 // Everything that the child writes until it closes its end; nothing if it has not closed it by the deadline.
 std::optional<std::string> read_until_closed(int pipe_end, double timeout_s) {
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto deadline = now() + std::chrono::duration<double>(timeout_s);
   std::string text;
   char buffer[4096];
   for (;;) {
-    const double left_ms = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
+    const double left_ms = std::chrono::duration<double, std::milli>(deadline - now()).count();
     pollfd wait{pipe_end, POLLIN, 0};
     const int ready = left_ms > 0 ? poll(&wait, 1, static_cast<int>(left_ms) + 1) : 0;
     if (ready < 0 && errno == EINTR) continue;
