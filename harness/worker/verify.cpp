@@ -88,7 +88,7 @@ VerifyResult check_output(const TaskContext& run, PreparedVariant& prepared, con
   return prepared.verify();
 }
 
-// Nothing if the variant is not to be timed; then that is told.
+// Returns nothing if the variant must not be timed; its record then says why, and is stored.
 std::optional<VerifiedVariant> verify(const TaskContext& run, Record record) {
   const NvtxRange in_variant(record.variant_id), in_phase("verify");
   if (!record.variant.baseline) {
