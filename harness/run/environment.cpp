@@ -4,37 +4,17 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "harness/run/build_info.hpp"
+#include "kernels/base/files/files.hpp"
 #include "kernels/base/text/hash.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 #include "kernels/machine/host_json.hpp"
 
 namespace hilbench {
 using nlohmann::json;
-namespace {
-
-// Of the whole file, whose size is some 50 MB, in words: each run asks for it.
-std::uint64_t hash_of_program() {
-  std::ifstream program("/proc/self/exe", std::ios::binary);
-  std::vector<std::int64_t> words(std::size_t{1} << 17);
-  std::uint64_t hash = kFnvBasis;
-  do {
-    std::fill(words.begin(), words.end(), 0);
-    program.read(reinterpret_cast<char*>(words.data()), std::ssize(words) * 8);
-    for (const std::int64_t word : words) hash = hash_integer(hash, word);
-  } while (program);
-  return hash;
-}
-
-}  // namespace
-
 json build_json() {
   const BuildInfo& build = build_info();
   return {{"version", build.version},
@@ -65,7 +45,7 @@ json environment_json(const Site& site, DeviceKind device) {
 Identity build_identity() {
   const BuildInfo& build = build_info();
   const std::string name = fmt::format("{}, {} {}", version_text(), build.compiler, build.flags);
-  return {name, fmt::format("{:016x}", fnv1a(name, hash_of_program()))};
+  return {name, fmt::format("{:016x}", fnv1a(name, hash_file("/proc/self/exe")))};
 }
 
 Identity instructions_identity(const std::string& simd) {

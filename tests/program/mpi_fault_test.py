@@ -126,7 +126,7 @@ class RefusedTest(LaunchedTest):
                 self.assertRegex(told[0], said)
 
     def test_build_without_mpi(self):
-        shutil.copy(WITHOUT_MPI, self.program.binary)
+        self.program.put(WITHOUT_MPI)
         sweep = self.program.sweep(QUICK)
         _, told = self.launch(2, "run", sweep, "-o", "out", status=4)
         self.assertEqual(told, ["hilbench: error: one of 2 processes of a launcher: built without MPI: install "

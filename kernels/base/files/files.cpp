@@ -8,8 +8,10 @@
 #include <fstream>
 #include <random>
 #include <system_error>
+#include <vector>
 
 #include "kernels/base/text/error.hpp"
+#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 namespace {
@@ -66,6 +68,21 @@ std::string read_text(const fs::path& file, std::string_view kind, std::size_t m
     throw UsageError(
         problem(fmt::format("{} too large", kind), fmt::format("at most {} MiB are read", most_bytes >> 20)));
   return text;
+}
+
+std::uint64_t hash_file(const fs::path& file) {
+  constexpr std::size_t kWords = std::size_t{1} << 17;
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  std::vector<std::int64_t> words(kWords);
+  std::uint64_t hash = kFnvBasis;
+  while (in) {
+    std::fill(words.begin(), words.end(), 0);
+    in.read(reinterpret_cast<char*>(words.data()), kWords * sizeof(std::int64_t));
+    for (const std::int64_t word : words) hash = hash_integer(hash, word);
+  }
+  if (!in.eof()) throw_file_error(last_error(), {"cannot be read", file.string(), "", ""});
+  return hash;
 }
 
 void write_file(const fs::path& file, const std::function<void(std::ostream&)>& write) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -23,6 +24,10 @@ std::string read_text(const std::filesystem::path& file, std::string_view kind, 
 // file behind then.
 void write_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
 void write_file(const std::filesystem::path& file, std::string_view text);
+
+// A hash of the content, a word at a time (hash_integer); the same for the same bytes. Throws UsageError or
+// EnvironmentError, as throw_file_error() does, if the file cannot be read.
+std::uint64_t hash_file(const std::filesystem::path& file);
 
 // A new folder where the system keeps temporary files, removed with all that it holds by the destructor.
 class TemporaryFolder {

@@ -9,6 +9,7 @@
 
 #include "harness/predict/fit.hpp"
 #include "reports/view/results.hpp"
+#include "tests/sanitized.hpp"
 
 namespace hilbench {
 namespace {
@@ -38,7 +39,8 @@ TEST(PublishedRings, AreWhatTheOthersPredict) {
   EXPECT_EQ(cases.size(), 36u);
   std::vector<double> all, local;
   std::size_t inside = 0;
-  for (std::size_t number = 0; number < kFolds; ++number) {
+  const std::size_t folds = kSanitized ? 1 : kFolds;
+  for (std::size_t number = 0; number < folds; ++number) {
     const RingFit fit(group, fold(samples, cases, number, false), {1, 2});
     for (const RingSample& sample : fold(samples, cases, number, true)) {
       const Estimate said = fit.time(sample.shape, "dilated/linear");
@@ -51,7 +53,7 @@ TEST(PublishedRings, AreWhatTheOthersPredict) {
   std::printf("%zu predicted: median %.3f, worst %.3f, %zu inside; local: %zu, median %.3f, worst %.3f\n",
               errors.count, errors.median, errors.worst, inside, of_local.count, of_local.median,
               of_local.worst);
-  EXPECT_EQ(errors.count, 126u);
+  if (!kSanitized) EXPECT_EQ(errors.count, 126u);
   EXPECT_LT(errors.median, 0.06);
   EXPECT_LT(errors.worst, 0.25);
   EXPECT_LT(of_local.worst, 0.25);

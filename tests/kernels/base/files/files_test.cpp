@@ -65,6 +65,25 @@ TEST_F(Files, LargeFilesAreRefused) {
   EXPECT_NE(letter_refusal(file_, 3 << 20).find("letter too large"), std::string::npos);
 }
 
+// Longer than what is read at once; a change of any byte is a change of the hash, and so is a byte more.
+TEST_F(Files, AHashIsOfEveryByte) {
+  std::string text((std::size_t{1} << 20) + 13, 'a');
+  const auto hash = [&] {
+    write_file(file_, text);
+    return hash_file(file_);
+  };
+  const std::uint64_t before = hash();
+  EXPECT_EQ(hash(), before);
+  for (const std::size_t place : {std::size_t{0}, text.size() / 2, text.size() - 1}) {
+    text[place] = 'b';
+    EXPECT_NE(hash(), before) << place;
+    text[place] = 'a';
+  }
+  text += 'a';
+  EXPECT_NE(hash(), before);
+  EXPECT_THROW(hash_file(file_ / "absent"), UsageError);
+}
+
 TEST_F(Files, WritersOfOneFileDoNotMeet) {
   write_file(file_, [&](std::ostream& out) {
     out << "first";

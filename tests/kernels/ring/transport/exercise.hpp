@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,12 @@ class MessageBuffer {
   Transport::Message message(int peer) const { return {peer, data_, bytes_}; }
   void fill(const std::vector<unsigned char>& values) { Memory::write(data_, values); }
   // Expects `values`, and that nothing was written after them.
-  void expect(std::vector<unsigned char> values, const std::string& what) const {
-    values.resize(values.size() + kGuardBytes, kGuard);
-    EXPECT_TRUE(Memory::read(data_, values.size()) == values) << what;
+  void expect(std::span<const unsigned char> values, const std::string& what) const {
+    const std::vector<unsigned char> found = Memory::read(data_, values.size() + kGuardBytes);
+    const auto end = found.end() - kGuardBytes;
+    EXPECT_TRUE(std::equal(values.begin(), values.end(), found.begin()) &&
+                std::count(end, found.end(), kGuard) == kGuardBytes)
+        << what;
   }
 
  private:
@@ -200,7 +204,8 @@ inline void exercise_gather(Transport& transport) {
 template <class Memory>
 void exercise_long_messages(Transport& transport, std::size_t chunk_bytes) {
   const int ranks = transport.size(), rank = transport.rank();
-  const std::size_t lengths[] = {3 * chunk_bytes + 17, chunk_bytes, 2 * chunk_bytes - 1};
+  const std::size_t lengths[] = {3 * chunk_bytes + 17, 2 * chunk_bytes - 1,
+                                 chunk_bytes};  // each shorter than the last
   // Made in words, each of which no other place has: a sanitizer sees every store.
   const auto values = [](int source, std::size_t length) {
     std::vector<std::uint64_t> words(length / sizeof(std::uint64_t) + 1);
@@ -210,20 +215,25 @@ void exercise_long_messages(Transport& transport, std::size_t chunk_bytes) {
     std::memcpy(made.data(), words.data(), length);
     return made;
   };
+  // A shorter message begins as a longer one.
+  const int peers[] = {(rank + 1) % ranks, (rank + ranks - 1) % ranks};
+  const std::size_t longest = lengths[0];
+  std::vector<unsigned char> own = values(rank, longest);
+  const std::vector<unsigned char> expected[] = {values(peers[0], longest), values(peers[1], longest)};
   for (const std::size_t length : lengths) {
-    const std::vector<unsigned char> own = values(rank, length);
-    std::vector<MessageBuffer<Memory>> sent, received;
+    own.resize(length);
+    MessageBuffer<Memory> sent(length);
+    sent.fill(own);
+    const MessageBuffer<Memory> received[] = {MessageBuffer<Memory>(length), MessageBuffer<Memory>(length)};
     std::vector<Transport::Message> sends, receives;
-    for (const int peer : {(rank + 1) % ranks, (rank + ranks - 1) % ranks}) {
-      sent.emplace_back(length).fill(own);
-      received.emplace_back(length);
-      sends.push_back(sent.back().message(peer));
-      receives.push_back(received.back().message(peer));
+    for (const int at : {0, 1}) {
+      sends.push_back(sent.message(peers[at]));
+      receives.push_back(received[at].message(peers[at]));
     }
     transport.post(sends, receives);
     transport.wait();
-    received[0].expect(values((rank + 1) % ranks, length), "from the next rank");
-    received[1].expect(values((rank + ranks - 1) % ranks, length), "from the previous rank");
+    received[0].expect(std::span(expected[0]).first(length), "from the next rank");
+    received[1].expect(std::span(expected[1]).first(length), "from the previous rank");
   }
 }
 
