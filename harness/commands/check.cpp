@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "kernels/machine/host_name.hpp"
 #include "reports/view/results.hpp"
 

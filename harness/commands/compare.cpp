@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "kernels/base/files/files.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/case/variant_filter.hpp"

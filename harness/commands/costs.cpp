@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/commands/command_line.hpp"
-#include "harness/commands/sweep_arguments.hpp"
+#include "harness/command_line/command_line.hpp"
+#include "harness/command_line/sweep_arguments.hpp"
 #include "harness/costs/compare.hpp"
 #include "harness/costs/count.hpp"
 #include "harness/costs/execution.hpp"

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "harness/commands/command_line.hpp"
-#include "harness/commands/command_texts.hpp"
+#include "harness/command_line/command_line.hpp"
+#include "harness/command_line/command_texts.hpp"
 #include "harness/run/build_info.hpp"
 
 namespace hilbench {

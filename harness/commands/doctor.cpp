@@ -15,7 +15,7 @@
 
 #include "baselines/gemm/blas.hpp"
 #include "baselines/table.hpp"
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "harness/counters/backends.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cuda_driver.hpp"

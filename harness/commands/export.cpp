@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "kernels/base/files/files.hpp"
 #include "kernels/base/text/error.hpp"
 #include "reports/view/results.hpp"

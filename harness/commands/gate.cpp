@@ -7,8 +7,8 @@
 #include <memory>
 #include <set>
 
-#include "harness/commands/command_line.hpp"
-#include "harness/commands/sweep_arguments.hpp"
+#include "harness/command_line/command_line.hpp"
+#include "harness/command_line/sweep_arguments.hpp"
 #include "harness/gate/gate_builds.hpp"
 #include "harness/gate/one_build.hpp"
 #include "harness/run/progress.hpp"

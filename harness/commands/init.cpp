@@ -8,7 +8,7 @@
 #include <string>
 
 #include "baselines/table.hpp"
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "harness/plan/expected_time.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/site.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "baselines/table.hpp"
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "harness/commands/list_counters.hpp"
 #include "harness/sweep/claim_sweeps.hpp"
 #include "harness/sweep/embedded.hpp"

@@ -1,4 +1,4 @@
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 
 int main(int argc, char** argv) {
   return hilbench::run_command_line(argc, argv);

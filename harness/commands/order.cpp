@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "kernels/base/files/npy.hpp"
 #include "kernels/base/text/text.hpp"
 #include "kernels/case/windows.hpp"

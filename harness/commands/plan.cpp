@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "harness/launched/launch.hpp"
 #include "harness/plan/plan_tables.hpp"
 

@@ -1,7 +1,7 @@
 // `hilbench plan`.
 #pragma once
 
-#include "harness/commands/sweep_arguments.hpp"
+#include "harness/command_line/sweep_arguments.hpp"
 #include "kernels/base/text/error.hpp"
 
 namespace hilbench {

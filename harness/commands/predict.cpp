@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "harness/commands/command_line.hpp"
-#include "harness/commands/sweep_arguments.hpp"
+#include "harness/command_line/command_line.hpp"
+#include "harness/command_line/sweep_arguments.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
 #include "harness/run/step_progress.hpp"

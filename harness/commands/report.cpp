@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "harness/predict/report_predictions.hpp"
 #include "reports/view/results.hpp"
 

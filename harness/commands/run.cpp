@@ -9,14 +9,14 @@
 #include <set>
 #include <thread>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
+#include "harness/commands/last_lines.hpp"
 #include "harness/commands/plan.hpp"
 #include "harness/commands/profile.hpp"
 #include "harness/launched/agree.hpp"
 #include "harness/launched/follow.hpp"
 #include "harness/launched/launch.hpp"
 #include "harness/launched/lead.hpp"
-#include "harness/run/last_lines.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/stop_signal.hpp"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/commands/sweep_arguments.hpp"
+#include "harness/command_line/sweep_arguments.hpp"
 #include "kernels/base/text/error.hpp"
 
 namespace hilbench {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "kernels/case/variant_filter.hpp"
 #include "reports/terminal/results.hpp"
 #include "reports/view/results.hpp"

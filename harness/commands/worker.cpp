@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 
 namespace hilbench {
 

@@ -15,7 +15,9 @@
 #include "harness/run/make_task.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/files/files.hpp"
+#include "kernels/base/process/answering_program.hpp"
 #include "kernels/base/process/child_process.hpp"
+#include "kernels/base/process/pipe.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/json.hpp"
 #include "kernels/base/text/text.hpp"
@@ -26,12 +28,14 @@ namespace {
 constexpr std::size_t kMostPartBytes = std::size_t{64} << 20;
 
 // "valgrind-3.19.0"; empty if there is none.
-std::string valgrind_version() {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen("valgrind --version 2>/dev/null", "r"), ::pclose);
-  std::array<char, 100> line{};
-  if (!pipe || std::fgets(line.data(), line.size(), pipe.get()) == nullptr) return "";
-  const std::string text = line.data();
+std::string valgrind_version() try {
+  Pipe out;
+  const ChildProcess valgrind({.words = {"valgrind", "--version"}, .streams = {-1, out.write_end(), -1}});
+  out.close_write();
+  const std::string text = read_all(out.read_end());
   return text.substr(0, text.find('\n'));
+} catch (const CannotStart&) {
+  return "";
 }
 
 InstructionCounter find_callgrind() {
@@ -85,9 +89,9 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
   }
   command.push_back(this_program().string());
   command.push_back("count-executions");
-  ChildProcess child(by_callgrind ? "callgrind" : "count-executions", command,
-                     std::filesystem::current_path(),
-                     {{"OMP_NUM_THREADS", "1"}, {"HILBENCH_BF16", "widened"}});
+  AnsweringProgram child(by_callgrind ? "callgrind" : "count-executions", command,
+                         std::filesystem::current_path(),
+                         {{"OMP_NUM_THREADS", "1"}, {"HILBENCH_BF16", "widened"}});
   const nlohmann::json request = {{"task", to_json(task)}, {"by", by_callgrind ? "callgrind" : "hardware"}};
   const double limit_s = task.measure.timeout_s * static_cast<double>(task.records.size());
   const auto watch = [&](double seconds) {

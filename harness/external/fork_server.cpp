@@ -6,7 +6,7 @@
 
 #include "baselines/external/programs.hpp"
 #include "harness/external/python.hpp"
-#include "kernels/base/process/child_process.hpp"
+#include "kernels/base/process/answering_program.hpp"
 #include "kernels/base/text/error.hpp"
 
 namespace hilbench {
@@ -30,7 +30,7 @@ class ForkServer::Process {
   }
 
   SharedFile script_{"fork_server"};
-  ChildProcess python_;
+  AnsweringProgram python_;
   const std::string address_;
 };
 

@@ -104,8 +104,8 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
   if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
   if (external.command.empty() && can_be_forked(name_) && !fork_server.empty())
     variables[ForkServer::kVariable] = fork_server;
-  process_ = std::make_unique<ChildProcess>(name_, command_of(name_, external, *script_), external.folder,
-                                            variables);
+  process_ = std::make_unique<AnsweringProgram>(name_, command_of(name_, external, *script_), external.folder,
+                                                variables);
   process_->send(json{{"do", "hello"}, {"protocol", kProtocol}}.dump());
 }
 

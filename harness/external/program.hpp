@@ -12,7 +12,7 @@
 #include "harness/external/input_files.hpp"
 #include "harness/measure/verify.hpp"
 #include "harness/sweep/settings.hpp"
-#include "kernels/base/process/child_process.hpp"
+#include "kernels/base/process/answering_program.hpp"
 #include "kernels/base/process/shared_file.hpp"
 #include "kernels/case/case.hpp"
 
@@ -68,7 +68,7 @@ class ExternalProgram {
   Case work_;
   int threads_, devices_;
   std::unique_ptr<SharedFile> script_;  // of a program of this build, until it is loaded
-  std::unique_ptr<ChildProcess> process_;
+  std::unique_ptr<AnsweringProgram> process_;
   std::string timer_;
   std::optional<double> permute_ns_;
   nlohmann::json described_;

@@ -6,7 +6,7 @@
 #include "harness/measure/comparison_task.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "kernels/base/process/child_process.hpp"
+#include "kernels/base/process/answering_program.hpp"
 #include "kernels/base/process/offspring.hpp"
 #include "kernels/base/process/run_in_child.hpp"
 #include "kernels/base/text/error.hpp"
@@ -30,8 +30,8 @@ ProbeFinding ask_in_child(const std::filesystem::path& program) {
   const std::set<pid_t> before = own_children();
   const ProbeFinding finding = probe(
       [&] {
-        ChildProcess child(program.filename().string(), {program.string(), "describe-build"},
-                           std::filesystem::current_path());
+        AnsweringProgram child(program.filename().string(), {program.string(), "describe-build"},
+                               std::filesystem::current_path());
         return ProbeFinding{true, child.ask("{}")};
       },
       kAnswerWithin_s);

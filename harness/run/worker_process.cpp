@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,8 +18,10 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "harness/run/stop_signal.hpp"
+#include "kernels/base/process/child_process.hpp"
 #include "kernels/base/process/fail_point.hpp"
 #include "kernels/base/process/offspring.hpp"
 #include "kernels/base/process/pipe.hpp"
@@ -64,8 +65,8 @@ class Worker {
   }
 
   ~Worker() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
+    if (!process_) return;
+    process_->kill();
     try {
       reap();
     } catch (const Error& error) {
@@ -87,25 +88,14 @@ class Worker {
     if (put < 0 || written_ == task_.size()) task_pipe_.close_write();
   }
 
-  bool has_ended() const {
-    siginfo_t ended = {};
-    if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT | WNOHANG) < 0 && errno != EINTR)
-      throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
-    return ended.si_pid != 0;
-  }
+  bool has_ended() { return process_->wait(0).has_value(); }
 
   // Waits for the end of the worker, and ends what it leaves behind. Returns why it ended, as a reason; empty
   // for exit status 0.
   std::string reap() {
-    siginfo_t ended = {};
-    while (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT) < 0)
-      if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
-    ::kill(-pid_, SIGKILL);  // its process group, which still has its number
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0)
-      if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
+    const int status = *process_->wait(-1);
     end_orphans();  // what has a group of its own
-    pid_ = -1;
+    process_.reset();
     if (WIFSIGNALED(status)) return signal_reason(WTERMSIG(status));
     if (WEXITSTATUS(status) != 0) return fmt::format("the worker exited with status {}", WEXITSTATUS(status));
     return "";
@@ -123,30 +113,23 @@ class Worker {
   }
 
   void start(const std::filesystem::path& program, int turns) {
-    const std::array<int, 3> passed = {task_pipe_.read_end(), event_pipe_.write_end(), turns};
+    std::vector<int> passed = {task_pipe_.read_end(), event_pipe_.write_end()};
+    if (turns >= 0) passed.push_back(turns);
     const std::string task_text = std::to_string(passed[0]), event_text = std::to_string(passed[1]);
-    const pid_t parent = ::getpid();
     const std::lock_guard lock(workers().mutex);
     children_ = own_children();
-    pid_ = ::fork();
-    if (pid_ < 0) throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(errno)});
-    if (pid_ > 0) {
-      workers().running.insert(pid_);
-      return;
-    }
-    // A process group of its own: Ctrl-C reaches only the supervisor, which then ends the worker.
-    const bool ready =
-        ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent &&
-        std::ranges::all_of(passed, [](int fd) { return fd < 0 || ::fcntl(fd, F_SETFD, 0) == 0; });
-    if (!ready) ::_exit(126);
-    ::execl(program.c_str(), "hilbench", "worker", task_text.c_str(), event_text.c_str(), nullptr);
-    ::_exit(127);
+    process_.emplace(
+        ChildCommand{.words = {program, "worker", task_text, event_text},
+                     .name = "hilbench",
+                     .inherited = std::move(passed),
+                     .own_group = true});  // Ctrl-C reaches only this process, which then ends the worker
+    workers().running.insert(process_->id());
   }
 
   // Ends what the worker left behind; with two workers, also what lost its parent below the other one.
   void end_orphans() {
     const std::lock_guard lock(workers().mutex);
-    workers().running.erase(pid_);
+    workers().running.erase(process_->id());
     std::set<pid_t> kept = children_;
     kept.insert(workers().running.begin(), workers().running.end());
     end_children_except(kept);
@@ -163,7 +146,7 @@ class Worker {
   std::set<pid_t> children_;  // of this process before the worker
   std::size_t written_ = 0;   // bytes of the task
   Pipe task_pipe_, event_pipe_;
-  pid_t pid_ = -1;
+  std::optional<ChildProcess> process_;  // until it has ended
 };
 
 // Gives a worker its task, and reads its lines as they arrive. Every wait ends at the time limit, and by

@@ -3,24 +3,23 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "kernels/base/files/files.hpp"
+#include "kernels/base/process/child_process.hpp"
 #include "kernels/base/process/held_signals.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/text.hpp"
 #include "reports/figures/figure_script.hpp"
-
-extern char** environ;
 
 namespace hilbench {
 namespace {
@@ -41,55 +40,37 @@ struct Outcome {
   std::string fault;  // empty if it succeeded
 };
 
-// Waits for `child`, and kills it after `limit` or if this process is to stop.
-Outcome wait_for(pid_t child, const fs::path& log, std::chrono::milliseconds limit,
+// Waits for `child`, at most `limit`, and not if this process is to stop.
+Outcome wait_for(ChildProcess& child, const fs::path& log, std::chrono::milliseconds limit,
                  const HeldSignals& signals) {
+  constexpr int kLook_ms = 20;  // how often a signal is looked for
   const auto deadline = std::chrono::steady_clock::now() + limit;
-  int status = 0;
-  for (;;) {
-    const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child) break;
-    if (ended < 0 && errno != EINTR) return {.fault = std::strerror(errno)};
-    const bool stopped = signals.pending();
-    if (stopped || std::chrono::steady_clock::now() > deadline) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      if (stopped) return {.fault = "stopped"};
+  std::optional<int> status;
+  while (!(status = child.wait(kLook_ms))) {
+    if (signals.pending()) return {.fault = "stopped"};
+    if (std::chrono::steady_clock::now() > deadline)
       return {
           .hung = true,
           .fault = fmt::format("still running after {:g} s", std::chrono::duration<double>(limit).count())};
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return {.found = false, .fault = "cannot be started"};
+  if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) return {};
   std::string said = text_of(log);
   while (!said.empty() && std::isspace(static_cast<unsigned char>(said.back()))) said.pop_back();
   return {.fault = one_line(said, 200)};
 }
 
 // `command`: program and arguments.
-Outcome run(std::vector<std::string> command, const fs::path& log, std::chrono::milliseconds limit,
-            const HeldSignals& signals) {
-  posix_spawn_file_actions_t actions;
-  if (const int error = posix_spawn_file_actions_init(&actions); error != 0)
-    return {.fault = std::strerror(error)};
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  std::vector<char*> arguments;
-  for (std::string& word : command) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setsigmask(&attributes, &signals.before());
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return {.found = error != ENOENT && error != EACCES, .fault = std::strerror(error)};
+Outcome run(const std::vector<std::string>& command, const fs::path& log, std::chrono::milliseconds limit,
+            const HeldSignals& signals) try {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(log.c_str(), "we"), std::fclose);
+  if (!file) return {.fault = std::strerror(errno)};
+  const int out = ::fileno(file.get());
+  ChildProcess child({.words = command, .streams = {-1, out, out}, .held_signals = &signals.before()});
   return wait_for(child, log, limit, signals);
+} catch (const CannotStart& failure) {
+  return {.found = failure.error != ENOENT && failure.error != EACCES, .fault = std::strerror(failure.error)};
+} catch (const EnvironmentError& error) {
+  return {.fault = error.what()};
 }
 
 // What one call of draw() draws, and with what.
@@ -108,7 +89,7 @@ class Drawing {
     }
     std::vector<std::string> command = {tools_.node, path_of("draw.js"), path_of("data.json"), work_.path()};
     if (!only.empty()) command.push_back(only);
-    const Outcome outcome = run(std::move(command), work_.path() / "log", tools_.limit, signals_);
+    const Outcome outcome = run(command, work_.path() / "log", tools_.limit, signals_);
     if (!outcome.found)
       drawn_.notes.push_back(fmt::format(
           "no {}: figures left out; install it (Debian, Ubuntu: nodejs) and report again", tools_.node));

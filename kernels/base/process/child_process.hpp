@@ -1,61 +1,60 @@
-// A child program that answers each line it is given with one line.
+// A program that runs beside this one: the one way in which any is started.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
+#include <array>
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "kernels/base/process/offspring.hpp"
-#include "kernels/base/process/pipe.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 
-// Runs in `folder` with pipes as its standard streams. It is killed when the thread that started it ends.
+struct ChildCommand {
+  std::vector<std::string> words;                     // the program, looked up in PATH, and its arguments
+  std::string name = {};                              // in lists of processes; empty: the program
+  std::filesystem::path folder = {};                  // empty: this process's own
+  std::map<std::string, std::string> variables = {};  // beside or instead of this process's own
+  std::array<int, 3> streams = {0, 1, 2};             // its standard streams; -1: /dev/null
+  std::vector<int> inherited = {};                    // further file descriptors that it gets
+  bool own_group = false;                             // Ctrl-C does not reach it, and its group ends with it
+  const sigset_t* held_signals = nullptr;             // nullptr: those of this thread
+};
+
+// The program cannot be started. `error`: the errno value.
+class CannotStart : public EnvironmentError {
+ public:
+  CannotStart(const Problem& problem, int errno_value) : EnvironmentError(problem), error(errno_value) {}
+  const int error;
+};
+
+// It is killed when the thread that started it ends.
 class ChildProcess {
  public:
-  // Messages call the program `name`. `variables` replace variables of the same name in this process's
-  // environment. Throws EnvironmentError if the program cannot be started.
-  ChildProcess(std::string name, const std::vector<std::string>& command, const std::filesystem::path& folder,
-               const std::map<std::string, std::string>& variables = {});
-  // end(), waits a second for it to exit, then kills it; and kills what it left behind,
-  // in whatever session that is.
+  // Throws CannotStart.
+  explicit ChildProcess(const ChildCommand& command);
+  // Kills it, if it still runs, and waits for its end.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Closes the program's input, which tells it to exit, and does not wait for that.
-  void end() { to_.close_write(); }
-
-  // Called now and then while an answer is awaited, with the time in s that hear() has waited. May throw.
-  using Waiting = std::function<void(double seconds)>;
-  // Sends `line` and does not wait for the answer. Throws EnvironmentError if the program has ended.
-  void send(std::string_view line);
-  // Waits for the answer to what was sent, as long as `waiting` lets it. Throws EnvironmentError if the
-  // program ends instead (the message says how, and quotes the last line of its standard error), even if a
-  // program that it started still holds its output open; or if the answer is longer than one line or 16 MiB.
-  std::string hear(const Waiting& waiting = {});
-  // Sends `line` and hears the answer.
-  std::string ask(std::string_view line, const Waiting& waiting = {});
+  // Waits for its end, at most `timeout_ms`, without limit if that is negative. Gives its status, as
+  // waitpid() does; nothing if it still runs. Throws EnvironmentError if the system has lost it.
+  std::optional<int> wait(int timeout_ms);
+  void kill();  // does not wait
+  pid_t id() const { return id_; }
 
  private:
-  enum class Heard { something, nothing, end };
-  Heard listen(int timeout_ms);
-  [[noreturn]] void tell_end();
-  std::string how_it_ended();
-  bool reap(int timeout_ms);
+  bool ends(int timeout_ms) const;
 
-  const Offspring offspring_;  // the last member to be destroyed
-  std::string name_;
-  Pipe to_, from_, errors_;
-  pid_t pid_ = -1;
-  int status_ = 0;
-  std::string heard_;       // read from its standard output, not yet returned
-  std::string complaints_;  // the end of its standard error
+  pid_t id_ = -1;
+  bool own_group_;
+  std::optional<int> status_;
 };
 
 }  // namespace hilbench

@@ -61,12 +61,7 @@ inline int prepare_instances(std::initializer_list<Instance> instances) {
 
 // What all of these kernels are told of a launch.
 inline KernelParams kernel_params(const ForwardShape& shape, const ForwardParams& params) {
-  return {params.q,       params.k,          params.v,         params.o,
-          params.lse,     params.q_slots,    params.key_slots, params.key_positions,
-          params.tiles,   params.fill,       params.counters,  params.tile_count,
-          shape.sequence, params.kv_rows,    shape.batch,      shape.heads,
-          shape.kv_heads, params.query_step, params.key_step,  params.key_slot_step,
-          params.o_fp32,  params.scale};
+  return {params, shape.sequence, shape.batch, shape.heads, shape.kv_heads};
 }
 
 template <class Params, class Maps>

@@ -121,44 +121,80 @@ __device__ __forceinline__ void load_block(const CUtensorMap* map, const Forward
   }
 }
 
+// The blocks of strided rows of a tile. As every `Keys` below: begin() takes a tile, next() gives its next
+// block from the one before, load() fetches the K or V of a block.
 template <class S>
-__device__ __forceinline__ void produce_strided(const KernelParams& p, const StridedMaps& maps,
-                                                unsigned char* shared, std::uint32_t base) {
-  Stages<S::kTileSlots> tiles;
-  Stages<S::kKStages> k;
-  Stages<S::kVStages> v;
-  while (true) {
-    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
-    if (tile.query_count == 0) return;
-    const int blocks = key_blocks<S>(tile);
-    const int residue = tile.key_slot % p.key_slot_step;
-    const int which = residue < p.kv_rows % p.key_slot_step ? 1 : 0;
-    const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
-    int row = tile.key_slot / p.key_slot_step + (tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0);
-    for (int i = 0; i <= blocks; ++i, row += step) {
-      if (i == max(0, blocks - S::kClaimAhead)) barrier_arrive(base + S::kClaim);
-      if (i < blocks) {
-        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        load_block<S>(&maps.k.map[which], tile, residue, row, base + S::kKAt + k.stage * S::kBlockBytes,
-                      base + S::kKFull + 8 * k.stage);
-        k.advance();
-      }
-      if (i > 0) {
-        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        load_block<S>(&maps.v.map[which], tile, residue, row - step,
-                      base + S::kVAt + v.stage * S::kBlockBytes, base + S::kVFull + 8 * v.stage);
-        v.advance();
-      }
-    }
-    barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
-    tiles.advance();
-  }
-}
+class StridedKeys {
+ public:
+  using Block = int;  // the row where it begins
+  __device__ __forceinline__ StridedKeys(const KernelParams& p, const StridedMaps& maps)
+      : p_(p), maps_(maps) {}
 
-// Windows with aligned keys: the same, for the blocks of slots, or the boxes, that the tile lists.
+  __device__ __forceinline__ void begin(const ForwardTile& tile, int blocks) {
+    residue_ = tile.key_slot % p_.key_slot_step;
+    which_ = residue_ < p_.kv_rows % p_.key_slot_step ? 1 : 0;
+    step_ = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
+    row_ = tile.key_slot / p_.key_slot_step + (tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0);
+  }
+  __device__ __forceinline__ Block next(Block) {
+    const int row = row_;
+    row_ += step_;
+    return row;
+  }
+  template <bool kValues>
+  __device__ __forceinline__ void load(const ForwardTile& tile, Block row, std::uint32_t target,
+                                       std::uint32_t full) const {
+    load_block<S>(&(kValues ? maps_.v : maps_.k).map[which_], tile, residue_, row, target, full);
+  }
+
+ private:
+  const KernelParams& p_;
+  const StridedMaps& maps_;
+  int residue_, which_, step_, row_;
+};
+
+// Windows with aligned keys: the blocks of slots, or the boxes, that the tile lists.
 template <class S>
-__device__ __forceinline__ void produce_blocks(const WindowParams& p, const StridedMaps& maps,
-                                               unsigned char* shared, std::uint32_t base) {
+class ListedKeys {
+ public:
+  using Block = int;  // its number
+  __device__ __forceinline__ ListedKeys(const WindowParams& p, const StridedMaps& maps)
+      : p_(p), maps_(maps) {}
+
+  __device__ __forceinline__ void begin(const ForwardTile& tile, int blocks) {
+    step_ = tile.keys_backwards != 0 ? -1 : 1;
+    left_ = blocks;
+    number_ = p_.windows.key_blocks + tile.key_position + (tile.keys_backwards != 0 ? blocks - 1 : 0);
+    next_ = blocks > 0 ? load_number(number_) : 0;  // one block ahead
+  }
+  __device__ __forceinline__ Block next(Block) {
+    const int block = next_;
+    number_ += step_;
+    if (--left_ > 0) next_ = load_number(number_);
+    return block;
+  }
+  template <bool kValues>
+  __device__ __forceinline__ void load(const ForwardTile& tile, Block block, std::uint32_t target,
+                                       std::uint32_t full) const {
+    const CUtensorMap* map = &(kValues ? maps_.v : maps_.k).map[0];
+    if constexpr (S::kBoxes) {
+      barrier_arrive_expect(full, S::kBlockBytes);
+      load_box<S>(p_.windows.boxes, map, block, tile.kv_head, tile.batch, target, full, kEvictLast);
+    } else {
+      load_block<S>(map, tile, 0, block * S::kKeys, target, full);
+    }
+  }
+
+ private:
+  const WindowParams& p_;
+  const StridedMaps& maps_;
+  const std::int32_t* number_;
+  int step_, left_, next_;
+};
+
+// One lane: fetches the blocks of keys of every tile, each V with the K after it.
+template <class S, class Keys>
+__device__ __forceinline__ void produce_blocks(Keys keys, unsigned char* shared, std::uint32_t base) {
   Stages<S::kTileSlots> tiles;
   Stages<S::kKStages> k;
   Stages<S::kVStages> v;
@@ -166,35 +202,22 @@ __device__ __forceinline__ void produce_blocks(const WindowParams& p, const Stri
     const ForwardTile& tile = next_tile<S>(shared, base, tiles);
     if (tile.query_count == 0) return;
     const int blocks = key_blocks<S>(tile);
-    const int step = tile.keys_backwards != 0 ? -1 : 1;
-    const std::int32_t* number =
-        p.windows.key_blocks + tile.key_position + (tile.keys_backwards != 0 ? blocks - 1 : 0);
-    const auto load = [&](const CUtensorMap* map, int block, std::uint32_t target, std::uint32_t full) {
-      if constexpr (S::kBoxes) {
-        barrier_arrive_expect(full, S::kBlockBytes);
-        load_box<S>(p.windows.boxes, map, block, tile.kv_head, tile.batch, target, full, kEvictLast);
-      } else {
-        load_block<S>(map, tile, 0, block * S::kKeys, target, full);
-      }
-    };
-    int next = blocks > 0 ? load_number(number) : 0;  // one block ahead
-    int block = 0;
+    keys.begin(tile, blocks);
+    typename Keys::Block block{};
     for (int i = 0; i <= blocks; ++i) {
       if (i == max(0, blocks - S::kClaimAhead)) barrier_arrive(base + S::kClaim);
-      const int before = block;
-      block = next;
-      number += step;
-      if (i + 1 < blocks) next = load_number(number);
+      const typename Keys::Block before = block;
       if (i < blocks) {
+        block = keys.next(block);
         barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        load(&maps.k.map[0], block, base + S::kKAt + k.stage * S::kBlockBytes,
-             base + S::kKFull + 8 * k.stage);
+        keys.template load<false>(tile, block, base + S::kKAt + k.stage * S::kBlockBytes,
+                                  base + S::kKFull + 8 * k.stage);
         k.advance();
       }
       if (i > 0) {
         barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        load(&maps.v.map[0], before, base + S::kVAt + v.stage * S::kBlockBytes,
-             base + S::kVFull + 8 * v.stage);
+        keys.template load<true>(tile, before, base + S::kVAt + v.stage * S::kBlockBytes,
+                                 base + S::kVFull + 8 * v.stage);
         v.advance();
       }
     }
@@ -228,30 +251,58 @@ __device__ __forceinline__ void produce_queries(const typename S::Params& p, con
   }
 }
 
+// The gathered rows of a tile. As every `Rows` below: begin() starts to fetch the slots of a tile's first
+// block; keep() stores those of a block; advance() starts to fetch those of the next one, if there is one.
+// k() is where the rows of the block are, v_before() where those of the block before are, and v() those of
+// the last one.
+template <class S>
+class GatheredKeys {
+ public:
+  __device__ __forceinline__ explicit GatheredKeys(const typename S::Params& p) : p_(p) {}
+
+  __device__ __forceinline__ void begin(typename S::Gather& rows, const ForwardTile& tile) {
+    begin_ = tile.keys_backwards != 0 ? (key_blocks<S>(tile) - 1) * S::kKeys : 0;
+    if (tile.key_count > 0) rows.fetch(p_.key_slots + tile.key_begin, begin_, tile.key_count - 1);
+  }
+  __device__ __forceinline__ void keep(typename S::Gather& rows, const ForwardTile& tile,
+                                       std::uint32_t block) {
+    rows.keep(block, static_cast<std::uint32_t>(tile.batch) * p_.kv_rows * p_.kv_heads + tile.kv_head,
+              p_.kv_heads);
+  }
+  __device__ __forceinline__ void advance(typename S::Gather& rows, const ForwardTile& tile, bool more) {
+    begin_ += tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
+    if (more) rows.fetch(p_.key_slots + tile.key_begin, begin_, tile.key_count - 1);
+  }
+  __device__ __forceinline__ const void* k() const { return p_.k; }
+  __device__ __forceinline__ const void* v() const { return p_.v; }
+  __device__ __forceinline__ const void* v_before() const { return p_.v; }
+
+ private:
+  const typename S::Params& p_;
+  int begin_ = 0;
+};
+
 // Every producer warp fetches its share of Q, K and V; the first one also claims tiles, one ahead. The slots
 // of a block are fetched together with the block before it; those of a tile's first block together with the
 // last block of the tile before. Stages and parities follow from the numbers of tile and block.
-template <class S>
-__device__ __forceinline__ void produce_gathered(const typename S::Params& p, const StridedMaps& maps,
-                                                 unsigned char* shared, std::uint32_t base) {
+template <class S, class Keys>
+__device__ __forceinline__ void produce_gathered(Keys keys, const typename S::Params& p,
+                                                 const StridedMaps& maps, unsigned char* shared,
+                                                 std::uint32_t base) {
   typename S::Gather rows(base + S::kSlotAt);
   std::uint32_t number = 0;  // of the tile
   std::uint32_t block = 0;   // of all tiles
   const auto load_keys = [&](std::uint32_t passed) {
     const auto at = Stages<S::kKStages>::at(passed);
     barrier_wait(base + S::kKEmpty + 8 * at.stage, at.parity ^ 1);
-    rows.load(p.k, passed, base + S::kKAt + at.stage * S::kBlockBytes);
+    rows.load(keys.k(), passed, base + S::kKAt + at.stage * S::kBlockBytes);
     barrier_arrive_copies(base + S::kKFull + 8 * at.stage);
   };
-  const auto load_values = [&](std::uint32_t passed) {
+  const auto load_values = [&](const void* values, std::uint32_t passed) {
     const auto at = Stages<S::kVStages>::at(passed);
     barrier_wait(base + S::kVEmpty + 8 * at.stage, at.parity ^ 1);
-    rows.load(p.v, passed, base + S::kVAt + at.stage * S::kBlockBytes);
+    rows.load(values, passed, base + S::kVAt + at.stage * S::kBlockBytes);
     barrier_arrive_copies(base + S::kVFull + 8 * at.stage);
-  };
-  const auto fetch_first = [&](const ForwardTile& tile) {
-    const int begin = tile.keys_backwards != 0 ? (key_blocks<S>(tile) - 1) * S::kKeys : 0;
-    if (tile.key_count > 0) rows.fetch(p.key_slots + tile.key_begin, begin, tile.key_count - 1);
   };
   const auto claim = [&](std::uint32_t passed) {
     if (threadIdx.x == 0) Claims<S>{Stages<S::kTileSlots>::at(passed)}.claim(p, shared, base);
@@ -259,38 +310,33 @@ __device__ __forceinline__ void produce_gathered(const typename S::Params& p, co
   };
   claim(0);
   const ForwardTile* tile = &next_tile<S>(shared, base, Stages<S::kTileSlots>::at(0));
-  fetch_first(*tile);
+  keys.begin(rows, *tile);
   while (uniform(tile->query_count) != 0) {
     const auto q = Stages<S::kQStages>::at(number);
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
     fetch_queries<S>(p, maps, *tile, base + S::kQAt + q.stage * S::kQBytes, base + S::kQFull + 8 * q.stage,
                      uniform(threadIdx.x / 32), S::kProducerWarps);
-    const std::uint32_t first_row =
-        static_cast<std::uint32_t>(tile->batch) * p.kv_rows * p.kv_heads + tile->kv_head;
-    const std::int32_t* slots = p.key_slots + tile->key_begin;
-    const int last = tile->key_count - 1;
     const int blocks = uniform(key_blocks<S>(*tile));
-    const int step = tile->keys_backwards != 0 ? -S::kKeys : S::kKeys;
-    int begin = step < 0 ? (blocks - 1) * S::kKeys : 0;
     for (int i = 0; i < blocks; ++i, ++block) {
       __syncwarp();  // all lanes have read what is overwritten now
-      rows.keep(block, first_row, p.kv_heads);
+      keys.keep(rows, *tile, block);
       __syncwarp();
-      begin += step;
-      if (i + 1 < blocks) rows.fetch(slots, begin, last);
+      keys.advance(rows, *tile, i + 1 < blocks);
       load_keys(block);
       if (i > 0) {
-        load_values(block - 1);
+        load_values(keys.v_before(), block - 1);
       } else {
         claim(number + 1);
       }
-      if (i % S::kProducerWarps == uniform(threadIdx.x / 32)) clear_window<S>(p, shared);
+      if constexpr (!S::kSources)
+        if (i % S::kProducerWarps == uniform(threadIdx.x / 32)) clear_window<S>(p, shared);
     }
     if (blocks == 0) claim(number + 1);
     ++number;
+    const void* values = keys.v();  // of the last block
     tile = &next_tile<S>(shared, base, Stages<S::kTileSlots>::at(number));
-    fetch_first(*tile);
-    if (blocks > 0) load_values(block - 1);
+    keys.begin(rows, *tile);
+    if (blocks > 0) load_values(values, block - 1);
     __syncwarp();
     if (threadIdx.x % 32 == 0) {
       barrier_arrive(base + S::kTileEmpty + 8 * Stages<S::kTileSlots>::at(number - 1).stage);

@@ -16,20 +16,20 @@ __device__ __forceinline__ void produce(const typename S::Params& p, const typen
                                         unsigned char* shared, std::uint32_t base) {
   if constexpr (S::kGathered) {
     if constexpr (S::kSources)
-      produce_gathered_walk<S>(p, maps, shared, base);
+      produce_gathered<S>(GatheredWalk<S>(p), p, maps, shared, base);
     else
-      produce_gathered<S>(p, maps, shared, base);
+      produce_gathered<S>(GatheredKeys<S>(p), p, maps, shared, base);
   } else {
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     if (warp == 0) {
       if (lane != 0) return;
       if constexpr (S::kSources)
-        produce_walk<S>(p, maps, shared, base);
+        produce_blocks<S>(WalkedKeys<S>(p, maps), shared, base);
       else if constexpr (S::kWindows)
-        produce_blocks<S>(p, maps, shared, base);
+        produce_blocks<S>(ListedKeys<S>(p, maps), shared, base);
       else
-        produce_strided<S>(p, maps, shared, base);
+        produce_blocks<S>(StridedKeys<S>(p, maps), shared, base);
     } else if (warp == 1) {
       produce_queries<S>(p, maps, shared, base);
     } else {

@@ -15,29 +15,12 @@ namespace hilbench::cuda {
 
 constexpr int kGroupThreads = 128;
 
-struct KernelParams {
-  const void* q;
-  const void* k;
-  const void* v;
-  void* o;
-  float* lse;
-  const std::int32_t* q_slots;
-  const std::int32_t* key_slots;
-  const std::int32_t* key_positions;
-  const ForwardTile* tiles;
-  const HeadCover* fill;
-  std::int32_t* counters;
-  std::int32_t tile_count;
+// A branch, and of its shape what is not fixed by the instance.
+struct KernelParams : ForwardParams {
   std::int32_t sequence;
-  std::int32_t kv_rows;
   std::int32_t batch;
   std::int32_t heads;
   std::int32_t kv_heads;
-  std::int32_t query_step;
-  std::int32_t key_step;
-  std::int32_t key_slot_step;
-  std::int32_t o_fp32;
-  float scale;
 };
 
 struct WindowParams : KernelParams {

@@ -1,5 +1,5 @@
-// The producers of a launch that walks the keys of several sources: before they read keys of a received shard
-// they wait until its chunk has arrived.
+// The keys of a launch that walks those of several sources: before keys of a received shard are read, its
+// chunk must have arrived.
 #pragma once
 
 #include <cstdint>
@@ -83,143 +83,101 @@ struct WalkedBlock {
 };
 
 template <class S>
-__device__ __forceinline__ void load_walked(const StridedRows& own, const StridedRows& received,
-                                            const WalkedBlock& block, int head, std::uint32_t target,
-                                            std::uint32_t full) {
-  const CUtensorMap* map = (block.received ? received.map : own.map) + block.which;
-  barrier_arrive_expect(full, S::kBlockBytes);
-  for (int c = 0; c < S::kDim / 64; ++c) {
-    tma_load(target + c * (S::kKeys * 128), map, full, kEvictLast, c * 64, block.residue, block.row, head,
-             block.batch);
-  }
-}
+class WalkedKeys {
+ public:
+  using Block = WalkedBlock;
+  __device__ __forceinline__ WalkedKeys(const WalkParams& p, const WalkMaps& maps) : p_(p), maps_(maps) {}
 
-// As produce_strided().
-template <class S>
-__device__ __forceinline__ void produce_walk(const WalkParams& p, const WalkMaps& maps, unsigned char* shared,
-                                             std::uint32_t base) {
-  Stages<S::kTileSlots> tiles;
-  Stages<S::kKStages> k;
-  Stages<S::kVStages> v;
-  Arrivals arrivals;
-  while (true) {
-    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
-    if (tile.query_count == 0) return;
-    const int blocks = key_blocks<S>(tile);
-    const KeyStretch* next = p.walk.stretches + tile.key_begin;
-    WalkedBlock block{};
-    int left = 0;  // keys of the stretch that are still to come
-    for (int i = 0; i <= blocks; ++i) {
-      if (i == max(0, blocks - S::kClaimAhead)) barrier_arrive(base + S::kClaim);
-      const WalkedBlock before = block;
-      if (i < blocks) {
-        block.row += S::kKeys;
-        if (left <= 0) {
-          const int source = __ldg(&next->source);
-          const int slot = __ldg(&next->key_slot);
-          left = __ldg(&next->key_count);
-          ++next;
-          block.received = source != 0;
-          const int step = block.received ? p.walk.key_slot_step : p.key_slot_step;
-          block.residue = slot % step;
-          block.row = slot / step;
-          block.which = block.residue < (block.received ? p.walk.kv_rows : p.kv_rows) % step ? 1 : 0;
-          block.batch = tile.batch + max(0, source - 1) * p.batch;
-          arrivals.wait(p, source, tile);
-        }
-        left -= S::kKeys;
-        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        load_walked<S>(maps.k, maps.received_k, block, tile.kv_head,
-                       base + S::kKAt + k.stage * S::kBlockBytes, base + S::kKFull + 8 * k.stage);
-        k.advance();
-      }
-      if (i > 0) {
-        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        load_walked<S>(maps.v, maps.received_v, before, tile.kv_head,
-                       base + S::kVAt + v.stage * S::kBlockBytes, base + S::kVFull + 8 * v.stage);
-        v.advance();
-      }
-    }
-    barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
-    tiles.advance();
+  __device__ __forceinline__ void begin(const ForwardTile& tile, int) {
+    tile_ = &tile;
+    stretch_ = p_.walk.stretches + tile.key_begin;
+    left_ = 0;
   }
-}
+  __device__ __forceinline__ Block next(Block block) {
+    block.row += S::kKeys;
+    if (left_ <= 0) {
+      const int source = __ldg(&stretch_->source);
+      const int slot = __ldg(&stretch_->key_slot);
+      left_ = __ldg(&stretch_->key_count);
+      ++stretch_;
+      block.received = source != 0;
+      const int step = block.received ? p_.walk.key_slot_step : p_.key_slot_step;
+      block.residue = slot % step;
+      block.row = slot / step;
+      block.which = block.residue < (block.received ? p_.walk.kv_rows : p_.kv_rows) % step ? 1 : 0;
+      block.batch = tile_->batch + max(0, source - 1) * p_.batch;
+      arrivals_.wait(p_, source, *tile_);
+    }
+    left_ -= S::kKeys;
+    return block;
+  }
+  template <bool kValues>
+  __device__ __forceinline__ void load(const ForwardTile& tile, const Block& block, std::uint32_t target,
+                                       std::uint32_t full) const {
+    const StridedRows& own = kValues ? maps_.v : maps_.k;
+    const StridedRows& received = kValues ? maps_.received_v : maps_.received_k;
+    const CUtensorMap* map = (block.received ? received.map : own.map) + block.which;
+    barrier_arrive_expect(full, S::kBlockBytes);
+    for (int c = 0; c < S::kDim / 64; ++c) {
+      tma_load(target + c * (S::kKeys * 128), map, full, kEvictLast, c * 64, block.residue, block.row,
+               tile.kv_head, block.batch);
+    }
+  }
 
-// As produce_gathered().
+ private:
+  const WalkParams& p_;
+  const WalkMaps& maps_;
+  const ForwardTile* tile_;
+  const KeyStretch* stretch_;
+  int left_;  // keys of the stretch that are still to come
+  Arrivals arrivals_;
+};
+
 template <class S>
-__device__ __forceinline__ void produce_gathered_walk(const WalkParams& p, const WalkMaps& maps,
-                                                      unsigned char* shared, std::uint32_t base) {
-  typename S::Gather rows(base + S::kSlotAt);
-  Arrivals arrivals;
-  std::uint32_t number = 0;  // of the tile
-  std::uint32_t block = 0;   // of all tiles
-  const KeyStretch* stretch = nullptr;
-  int begin = 0;
-  bool received = false, received_before = false;  // the block, and the one before it
-  const auto fetch = [&] {
-    rows.fetch(p.key_slots + __ldg(&stretch->key_begin), begin, __ldg(&stretch->key_count) - 1);
-  };
-  const auto fetch_first = [&](const ForwardTile& tile) {
-    stretch = p.walk.stretches + tile.key_begin;
-    begin = 0;
-    if (tile.key_count > 0) fetch();
-  };
-  const auto load_values = [&](bool from_received, std::uint32_t passed) {
-    const auto at = Stages<S::kVStages>::at(passed);
-    barrier_wait(base + S::kVEmpty + 8 * at.stage, at.parity ^ 1);
-    rows.load(from_received ? p.walk.v : p.v, passed, base + S::kVAt + at.stage * S::kBlockBytes);
-    barrier_arrive_copies(base + S::kVFull + 8 * at.stage);
-  };
-  const auto claim = [&](std::uint32_t passed) {
-    if (threadIdx.x == 0) Claims<S>{Stages<S::kTileSlots>::at(passed)}.claim(p, shared, base);
-    __syncwarp();
-  };
-  claim(0);
-  const ForwardTile* tile = &next_tile<S>(shared, base, Stages<S::kTileSlots>::at(0));
-  fetch_first(*tile);
-  while (uniform(tile->query_count) != 0) {
-    const auto q = Stages<S::kQStages>::at(number);
-    barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    fetch_queries<S>(p, maps, *tile, base + S::kQAt + q.stage * S::kQBytes, base + S::kQFull + 8 * q.stage,
-                     uniform(threadIdx.x / 32), S::kProducerWarps);
-    const int blocks = uniform(key_blocks<S>(*tile));
-    for (int i = 0; i < blocks; ++i, ++block) {
-      const int source = uniform(__ldg(&stretch->source));
-      const std::uint32_t entry = tile->batch + max(0, source - 1) * p.batch;
-      received_before = received;
-      received = source != 0;
-      __syncwarp();  // all lanes have read what is overwritten now
-      if (received && p.walk.heads_first)
-        rows.keep(block, (entry * p.kv_heads + tile->kv_head) * p.walk.kv_rows, 1);
-      else
-        rows.keep(block, entry * (received ? p.walk.kv_rows : p.kv_rows) * p.kv_heads + tile->kv_head,
-                  p.kv_heads);
-      if (threadIdx.x % 32 == 0 && begin == 0) arrivals.wait(p, source, *tile);
-      __syncwarp();
-      begin += S::kKeys;
-      if (begin >= uniform(__ldg(&stretch->key_count))) {
-        ++stretch;
-        begin = 0;
-      }
-      if (i + 1 < blocks) fetch();
-      const auto at = Stages<S::kKStages>::at(block);
-      barrier_wait(base + S::kKEmpty + 8 * at.stage, at.parity ^ 1);
-      rows.load(received ? p.walk.k : p.k, block, base + S::kKAt + at.stage * S::kBlockBytes);
-      barrier_arrive_copies(base + S::kKFull + 8 * at.stage);
-      if (i > 0)
-        load_values(received_before, block - 1);
-      else
-        claim(number + 1);
-    }
-    if (blocks == 0) claim(number + 1);
-    ++number;
-    tile = &next_tile<S>(shared, base, Stages<S::kTileSlots>::at(number));
-    fetch_first(*tile);
-    if (blocks > 0) load_values(received, block - 1);
-    __syncwarp();
-    if (threadIdx.x % 32 == 0)
-      barrier_arrive(base + S::kTileEmpty + 8 * Stages<S::kTileSlots>::at(number - 1).stage);
+class GatheredWalk {
+ public:
+  __device__ __forceinline__ explicit GatheredWalk(const WalkParams& p) : p_(p) {}
+
+  __device__ __forceinline__ void begin(typename S::Gather& rows, const ForwardTile& tile) {
+    stretch_ = p_.walk.stretches + tile.key_begin;
+    begin_ = 0;
+    if (tile.key_count > 0) fetch(rows);
   }
-}
+  __device__ __forceinline__ void keep(typename S::Gather& rows, const ForwardTile& tile,
+                                       std::uint32_t block) {
+    const int source = uniform(__ldg(&stretch_->source));
+    const std::uint32_t entry = tile.batch + max(0, source - 1) * p_.batch;
+    received_before_ = received_;
+    received_ = source != 0;
+    if (received_ && p_.walk.heads_first)
+      rows.keep(block, (entry * p_.kv_heads + tile.kv_head) * p_.walk.kv_rows, 1);
+    else
+      rows.keep(block, entry * (received_ ? p_.walk.kv_rows : p_.kv_rows) * p_.kv_heads + tile.kv_head,
+                p_.kv_heads);
+    if (threadIdx.x % 32 == 0 && begin_ == 0) arrivals_.wait(p_, source, tile);
+  }
+  __device__ __forceinline__ void advance(typename S::Gather& rows, const ForwardTile&, bool more) {
+    begin_ += S::kKeys;
+    if (begin_ >= uniform(__ldg(&stretch_->key_count))) {
+      ++stretch_;
+      begin_ = 0;
+    }
+    if (more) fetch(rows);
+  }
+  __device__ __forceinline__ const void* k() const { return received_ ? p_.walk.k : p_.k; }
+  __device__ __forceinline__ const void* v() const { return received_ ? p_.walk.v : p_.v; }
+  __device__ __forceinline__ const void* v_before() const { return received_before_ ? p_.walk.v : p_.v; }
+
+ private:
+  __device__ __forceinline__ void fetch(typename S::Gather& rows) const {
+    rows.fetch(p_.key_slots + __ldg(&stretch_->key_begin), begin_, __ldg(&stretch_->key_count) - 1);
+  }
+
+  const WalkParams& p_;
+  Arrivals arrivals_;
+  const KeyStretch* stretch_ = nullptr;
+  int begin_ = 0;
+  bool received_ = false, received_before_ = false;  // the block, and the one before it
+};
 
 }  // namespace hilbench::cuda

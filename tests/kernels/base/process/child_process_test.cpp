@@ -1,149 +1,75 @@
 #include "kernels/base/process/child_process.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
+#include <cerrno>
 
-#include "kernels/base/text/error.hpp"
+#include "kernels/base/process/pipe.hpp"
 
 namespace hilbench {
 namespace {
 
-std::string answer_of(const std::string& script, const std::map<std::string, std::string>& variables) {
-  return ChildProcess("shell", {"sh", "-c", "read line; " + script}, "", variables).ask("go");
+// What `script` prints, run by a shell as `command` says.
+std::string printed(std::string script, ChildCommand command = {}) {
+  Pipe out;
+  command.words = {"sh", "-c", std::move(script)};
+  command.streams = {-1, out.write_end(), out.write_end()};
+  ChildProcess shell(command);
+  out.close_write();
+  return read_all(out.read_end());
 }
 
-TEST(ChildProcess, SeesTheVariablesThatItIsGivenBesideThisProcesssOwn) {
-  ::setenv("HILBENCH_TEST_KEPT", "kept", 1);
-  ::setenv("CUDA_VISIBLE_DEVICES", "3,1", 1);
-  const std::string script = "echo $HILBENCH_TEST_KEPT $CUDA_VISIBLE_DEVICES";
-  EXPECT_EQ(answer_of(script, {{"CUDA_VISIBLE_DEVICES", "GPU-1"}}), "kept GPU-1");
-  EXPECT_EQ(answer_of(script, {}), "kept 3,1");
-  EXPECT_EQ(answer_of("env | grep -c ^CUDA_VISIBLE_DEVICES=", {{"CUDA_VISIBLE_DEVICES", "GPU-1"}}), "1");
-  EXPECT_STREQ(std::getenv("CUDA_VISIBLE_DEVICES"), "3,1") << "this process's own stays";
-  ::unsetenv("HILBENCH_TEST_KEPT");
-  ::unsetenv("CUDA_VISIBLE_DEVICES");
+TEST(ChildProcess, SaysHowItEnded) {
+  EXPECT_EQ(ChildProcess({.words = {"true"}}).wait(-1), 0);
+  EXPECT_EQ(WEXITSTATUS(*ChildProcess({.words = {"sh", "-c", "exit 3"}}).wait(-1)), 3);
+  ChildProcess sleeper({.words = {"sleep", "60"}});
+  EXPECT_EQ(sleeper.wait(10), std::nullopt);
+  sleeper.kill();
+  EXPECT_EQ(WTERMSIG(*sleeper.wait(-1)), SIGKILL);
+  EXPECT_EQ(WTERMSIG(*sleeper.wait(0)), SIGKILL);  // asked again
 }
 
-TEST(ChildProcess, IsFoundInPathWithAnEnvironmentOfItsOwn) {
-  EXPECT_EQ(answer_of("echo here", {{"A", "b"}}), "here");
-  EXPECT_THROW(ChildProcess("none", {"no-such-program"}, "", {{"A", "b"}}), EnvironmentError);
-}
-
-std::string complaint_of(const std::string& script) {
+TEST(ChildProcess, ThatCannotBeStartedIsNone) {
   try {
-    return "answered " + answer_of(script, {});
-  } catch (const EnvironmentError& error) {
-    return error.what();
+    ChildProcess none({.words = {"no-such-program"}});
+    FAIL();
+  } catch (const CannotStart& failure) {
+    EXPECT_EQ(failure.error, ENOENT);
+    EXPECT_STREQ(failure.what(), "cannot start 'no-such-program': No such file or directory");
   }
+  EXPECT_THROW(ChildProcess({.words = {"true"}, .folder = "/no/such/folder"}), CannotStart);
 }
 
-TEST(ChildProcess, HasEndedThoughWhatItStartedKeepsItsStreams) {
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(complaint_of("sleep 20 & echo no tea >&2; exit 3"), "'shell' exited with status 3: no tea");
-  EXPECT_EQ(complaint_of("sleep 20 & echo last words"), "answered last words");
-  // One that never stops talking, on either stream.
-  const std::string endless = "timeout 20 sh -c 'while :; do printf endless; done'";
-  EXPECT_EQ(complaint_of(endless + " & exit 4"), "'shell' exited with status 4");
-  EXPECT_TRUE(complaint_of(endless + " >&2 & exit 5").starts_with("'shell' exited with status 5"));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+TEST(ChildProcess, GetsItsNameFolderVariablesAndStreams) {
+  EXPECT_EQ(printed("echo $0", {.name = "other"}), "other\n");
+  EXPECT_EQ(printed("pwd", {.folder = "/usr"}), "/usr\n");
+  EXPECT_EQ(printed("echo $HILBENCH_A", {.variables = {{"HILBENCH_A", "b"}}}), "b\n");
+  EXPECT_EQ(printed("cat; echo end"), "end\n");  // nothing to read
 }
 
-TEST(ChildProcess, ExitsWhenItIsTold) {
-  const std::string ended = ::testing::TempDir() + "/hilbench-child-ended";
-  ::unlink(ended.c_str());
-  ChildProcess shell("shell", {"sh", "-c", "while read line; do echo $line; done; touch " + ended}, "");
-  EXPECT_EQ(shell.ask("go"), "go");
-  shell.end();
-  for (int look = 0; look < 1000 && ::access(ended.c_str(), F_OK) != 0; ++look) ::usleep(10000);
-  EXPECT_EQ(::access(ended.c_str(), F_OK), 0) << "while the object that started it lives on";
-  ::unlink(ended.c_str());
+TEST(ChildProcess, HoldsOnlyTheSignalsAndDescriptorsThatItIsGiven) {
+  Pipe other;
+  const std::string look =
+      "test -e /proc/self/fd/" + std::to_string(other.read_end()) + " && echo has it || echo has not";
+  EXPECT_EQ(printed(look), "has not\n");
+  EXPECT_EQ(printed(look, {.inherited = {other.read_end()}}), "has it\n");
+  sigset_t held;
+  ASSERT_EQ(sigemptyset(&held), 0);
+  ASSERT_EQ(sigaddset(&held, SIGTERM), 0);
+  EXPECT_EQ(printed("kill -TERM $$; echo lives", {.held_signals = &held}), "lives\n");
+  EXPECT_EQ(printed("kill -TERM $$; echo lives"), "");
 }
 
-TEST(ChildProcess, ThatIsGoneIsSeenToBeByTheNextQuestionToo) {
-  const auto start = std::chrono::steady_clock::now();
-  ChildProcess shell("shell", {"sh", "-c", "sleep 20 0<&0 & read line; echo once"}, "");
-  EXPECT_EQ(shell.ask("go"), "once");
-  EXPECT_THROW(shell.ask("go"), EnvironmentError);
-  EXPECT_THROW(shell.ask("go"), EnvironmentError);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-}
-
-TEST(ChildProcess, AnswersLaterWhileOthersAreAsked) {
-  const auto start = std::chrono::steady_clock::now();
-  const std::vector<std::string> slow = {"sh", "-c", "read line; sleep 2; echo $line"};
-  ChildProcess first("first", slow, ""), second("second", slow, ""), gone("gone", {"sh", "-c", "exit 3"}, "");
-  first.send("one");
-  second.send("two");
-  EXPECT_EQ(second.hear(), "two");
-  EXPECT_EQ(first.hear(), "one");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(3900))
-      << "one after the other";
-  EXPECT_THROW(gone.send("go"), EnvironmentError) << "it has ended long since";
-}
-
-// Whether a process still holds the lock of `file`.
-bool is_held(const std::string& file) {
-  const int own = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  const bool held = ::flock(own, LOCK_EX | LOCK_NB) != 0;
-  ::close(own);
-  return held;
-}
-
-// A script that starts a process in a session of its own with `start`. It answers when that process holds the
-// lock of `file`, which it does for 60 s.
-std::string leaving(const std::string& start, const std::string& file) {
-  const std::string left = start + " flock " + file + " sh -c 'echo held; exec sleep 60'";
-  return "read line; (" + left + " &); read more";
-}
-
-std::string lock_file() {
-  return testing::TempDir() + "hilbench_child_" + std::to_string(::getpid());
-}
-
-TEST(ChildProcess, IsEndedWithWhatItStartedInOtherSessions) {
-  ChildProcess other("other", {"sh", "-c", "read line; echo still"}, "");
-  {
-    ChildProcess shell("shell", {"sh", "-c", leaving("setsid", lock_file())}, "");
-    EXPECT_EQ(shell.ask("go"), "held");
-    EXPECT_TRUE(is_held(lock_file()));
-  }
-  EXPECT_FALSE(is_held(lock_file()));
-  EXPECT_EQ(other.ask("go"), "still");
-  ::unlink(lock_file().c_str());
-}
-
-TEST(ChildProcess, IsEndedWithWhatLostItsMark) {
-  {
-    ChildProcess shell("shell", {"sh", "-c", leaving("env -i setsid", lock_file())}, "");
-    EXPECT_EQ(shell.ask("go"), "held");
-    EXPECT_TRUE(is_held(lock_file()));
-  }
-  EXPECT_FALSE(is_held(lock_file()));
-  ::unlink(lock_file().c_str());
-}
-
-TEST(ChildProcess, LeavesOtherChildrenAlone) {
-  const pid_t bystander = ::fork();
-  if (bystander == 0) {
-    ::sleep(60);
-    ::_exit(0);
-  }
-  {
-    ChildProcess first("first", {"sh", "-c", "read line; echo first; read line; echo still"}, "");
-    EXPECT_EQ(first.ask("go"), "first");
-    { EXPECT_EQ(ChildProcess("second", {"sh", "-c", "read line; echo second"}, "").ask("go"), "second"); }
-    EXPECT_EQ(first.ask("go"), "still");
-  }
-  EXPECT_EQ(::waitpid(bystander, nullptr, WNOHANG), 0) << "it was ended";
-  ::kill(bystander, SIGKILL);
-  ::waitpid(bystander, nullptr, 0);
+TEST(ChildProcess, OfAGroupOfItsOwnEndsWithTheGroup) {
+  Pipe out;
+  ChildProcess shell(
+      {.words = {"sh", "-c", "sleep 60 & echo $$"}, .streams = {-1, out.write_end(), -1}, .own_group = true});
+  out.close_write();
+  EXPECT_EQ(shell.wait(-1), 0);
+  EXPECT_EQ(read_all(out.read_end()), std::to_string(shell.id()) + "\n");  // which ends when nobody can write
 }
 
 }  // namespace

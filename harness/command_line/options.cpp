@@ -1,4 +1,4 @@
-#include "harness/commands/options.hpp"
+#include "harness/command_line/options.hpp"
 
 #include <fmt/format.h>
 

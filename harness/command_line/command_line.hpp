@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "harness/commands/options.hpp"
+#include "harness/command_line/options.hpp"
 #include "kernels/base/text/error.hpp"
 
 namespace hilbench {

@@ -1,4 +1,4 @@
-#include "harness/run/last_lines.hpp"
+#include "harness/commands/last_lines.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "harness/commands/sweep_arguments.hpp"
+#include "harness/command_line/sweep_arguments.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "harness/commands/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

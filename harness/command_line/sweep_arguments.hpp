@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/commands/options.hpp"
+#include "harness/command_line/options.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/site.hpp"
 #include "harness/sweep/sweep.hpp"

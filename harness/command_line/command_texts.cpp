@@ -1,4 +1,4 @@
-#include "harness/commands/command_texts.hpp"
+#include "harness/command_line/command_texts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
