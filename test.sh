@@ -3,8 +3,7 @@
 # stage, and what passed.
 #   --sanitizers   run the tests under the address, undefined-behaviour and thread sanitizers too
 #   --cuda         compile the GPU code for all architectures; without it and without a GPU, only if it has changed
-#   --long         run the long tests too; with --sanitizers also with checks that take long, and the whole program under
-#                  the thread sanitizer
+#   --long         run the long tests too; with --sanitizers also the whole program under the thread sanitizer
 #   --no-install   install nothing; say what is missing
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -76,7 +75,9 @@ failures() {
 sanitize() {
   echo "== sanitizer: $1"
   local built=yes
-  { cmake --preset "$1" -DHILBENCH_SANITIZE_FULLY=$([ $long = yes ] && echo ON || echo OFF) &&
+  local options=()
+  [ "$1" != tsan ] || options=(-DHILBENCH_TSAN_PROGRAM=$([ $long = yes ] && echo ON || echo OFF))
+  { cmake --preset "$1" "${options[@]}" &&
     staged "build-$1" nice cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1 || built=no
   finish_tests
   if [ $built = no ]; then

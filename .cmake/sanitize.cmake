@@ -4,14 +4,12 @@ if(NOT HILBENCH_SANITIZE)
 endif()
 target_compile_options(hilbench_options INTERFACE -fsanitize=${HILBENCH_SANITIZE} -fno-omit-frame-pointer
                                                   -fno-sanitize-recover=all)
-option(HILBENCH_SANITIZE_FULLY "All checks of the undefined-behaviour sanitizer; the whole program under the thread sanitizer" OFF)
-# The address sanitizer sees most of what these see, but for addresses that are not aligned, which processors of this
-# kind read all the same. A third of the compile time is theirs.
-if(HILBENCH_SANITIZE MATCHES "undefined" AND HILBENCH_SANITIZE MATCHES "address" AND NOT HILBENCH_SANITIZE_FULLY)
-  target_compile_options(hilbench_options INTERFACE -fno-sanitize=null,object-size,alignment,vptr,function)
+# The address sanitizer sees most of what these two see, and a sixth of the compile time is theirs.
+if(HILBENCH_SANITIZE MATCHES "undefined" AND HILBENCH_SANITIZE MATCHES "address")
+  target_compile_options(hilbench_options INTERFACE -fno-sanitize=null,object-size)
 endif()
-# A program that may lie anywhere in memory holds a million addresses of what sanitizers print, and each start of it
-# writes them all.
+# Programs at a fixed place in memory: what sanitizers print has a million addresses, and each start of a program that
+# may lie anywhere would write them all.
 set(shared $<IN_LIST:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY$<SEMICOLON>MODULE_LIBRARY>)
 target_compile_options(hilbench_options INTERFACE $<$<NOT:${shared}>:-fno-pie>)
 target_link_options(hilbench_options INTERFACE -fsanitize=${HILBENCH_SANITIZE} $<$<NOT:${shared}>:-no-pie>)

@@ -1,10 +1,8 @@
 #include "reports/figures/draw.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <cerrno>

@@ -58,7 +58,7 @@ class LaunchedTest(unittest.TestCase):
         PMIx_server_finalize (Open MPI 4.1 with PMIx 4.2), so it is ended here and has no exit status of its own."""
         wait_until(lambda: not self.ranks(), limit_s, "ranks are still there")
         try:
-            _, err = process.communicate(timeout=3)
+            _, err = process.communicate(timeout=10)
             self.assertNotEqual(process.returncode, 0, err)
         except subprocess.TimeoutExpired:
             process.kill()

@@ -29,8 +29,8 @@ class Program:
         self.put(binary)
 
     def put(self, binary):
-        """Makes it the program. Processes without privileges may not reach the build folder; a copy takes a tenth of a
-        second under a sanitizer."""
+        """Makes it the program. Processes without privileges may not reach the build folder, and a copy takes a tenth of
+        a second under a sanitizer, so it is the same file: who wants another program puts one, and writes into none."""
         self.binary.unlink(missing_ok=True)
         try:
             os.link(binary, self.binary)

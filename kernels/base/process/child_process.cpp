@@ -39,6 +39,7 @@ std::vector<char*> pointers(const std::vector<std::string>& lines) {
 bool take_streams(const std::array<int, 3>& streams) {
   for (int fd = 0; fd < 3; ++fd) {
     int from = streams[static_cast<std::size_t>(fd)];
+    if (from == fd) continue;  // also if it is closed here
     if (from < 0) from = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     if (from < 0 || ::dup2(from, fd) != fd) return false;
   }

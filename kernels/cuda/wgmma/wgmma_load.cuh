@@ -121,8 +121,8 @@ __device__ __forceinline__ void load_block(const CUtensorMap* map, const Forward
   }
 }
 
-// The blocks of strided rows of a tile. As every `Keys` below: begin() takes a tile, next() gives its next
-// block from the one before, load() fetches the K or V of a block.
+// The blocks of strided rows of a tile. All keys that produce_blocks() takes are as these: begin() takes a
+// tile, next() gives its next block from the one before, load() fetches the K or V of a block.
 template <class S>
 class StridedKeys {
  public:
@@ -251,10 +251,10 @@ __device__ __forceinline__ void produce_queries(const typename S::Params& p, con
   }
 }
 
-// The gathered rows of a tile. As every `Rows` below: begin() starts to fetch the slots of a tile's first
-// block; keep() stores those of a block; advance() starts to fetch those of the next one, if there is one.
-// k() is where the rows of the block are, v_before() where those of the block before are, and v() those of
-// the last one.
+// The rows of a tile that a table lists. All keys that produce_gathered() takes are as these: begin() starts
+// to fetch the slots of a tile's first block, keep() stores those of a block, advance() starts to fetch those
+// of the next block, if there is one. k() and v() are the tensors that hold the rows of the block, v_before()
+// the one that holds those of the block before.
 template <class S>
 class GatheredKeys {
  public:

@@ -16,7 +16,7 @@ __device__ __forceinline__ void produce(const typename S::Params& p, const typen
                                         unsigned char* shared, std::uint32_t base) {
   if constexpr (S::kGathered) {
     if constexpr (S::kSources)
-      produce_gathered<S>(GatheredWalk<S>(p), p, maps, shared, base);
+      produce_gathered<S>(GatheredWalkedKeys<S>(p), p, maps, shared, base);
     else
       produce_gathered<S>(GatheredKeys<S>(p), p, maps, shared, base);
   } else {

@@ -134,9 +134,9 @@ class WalkedKeys {
 };
 
 template <class S>
-class GatheredWalk {
+class GatheredWalkedKeys {
  public:
-  __device__ __forceinline__ explicit GatheredWalk(const WalkParams& p) : p_(p) {}
+  __device__ __forceinline__ explicit GatheredWalkedKeys(const WalkParams& p) : p_(p) {}
 
   __device__ __forceinline__ void begin(typename S::Gather& rows, const ForwardTile& tile) {
     stretch_ = p_.walk.stretches + tile.key_begin;

@@ -204,8 +204,7 @@ inline void exercise_gather(Transport& transport) {
 template <class Memory>
 void exercise_long_messages(Transport& transport, std::size_t chunk_bytes) {
   const int ranks = transport.size(), rank = transport.rank();
-  const std::size_t lengths[] = {3 * chunk_bytes + 17, 2 * chunk_bytes - 1,
-                                 chunk_bytes};  // each shorter than the last
+  const std::size_t lengths[] = {3 * chunk_bytes + 17, 2 * chunk_bytes - 1, chunk_bytes};
   // Made in words, each of which no other place has: a sanitizer sees every store.
   const auto values = [](int source, std::size_t length) {
     std::vector<std::uint64_t> words(length / sizeof(std::uint64_t) + 1);
@@ -215,7 +214,7 @@ void exercise_long_messages(Transport& transport, std::size_t chunk_bytes) {
     std::memcpy(made.data(), words.data(), length);
     return made;
   };
-  // A shorter message begins as a longer one.
+  // Made once: the shorter messages, which follow, are the beginning of the first.
   const int peers[] = {(rank + 1) % ranks, (rank + ranks - 1) % ranks};
   const std::size_t longest = lengths[0];
   std::vector<unsigned char> own = values(rank, longest);
