@@ -98,9 +98,8 @@ if [ $status != 0 ]; then
   exit $status
 fi
 
-has_gpu=no
-! nvidia-smi -L >/dev/null 2>&1 || has_gpu=yes
-if [ $has_gpu = no ]; then
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)
+if [ "$gpus" = 0 ]; then
   echo "== tests that need a GPU and are not run here:"
   ctest --test-dir build -N -L gpu | sed -n 's/^ *Test *#[0-9]*: /  /p'
   ctest --test-dir build -N -L gpu | tail -1
@@ -129,11 +128,18 @@ else
   staged tests-cpu ctest --preset cpu --parallel $((jobs + 2)) "${kept[@]}" | tee build/cpu-tests.log || failed+=(cpu)
   summarise cpu
 fi
-if [ $has_gpu = yes ]; then
+if [ "$gpus" != 0 ]; then
   echo "== tests that need a GPU"
   keep gpu
   staged tests-gpu ctest --test-dir build --output-on-failure -L '^gpu$' "${kept[@]}" || failed+=("tests on the GPU")
   summarise gpu
+fi
+if [ "$gpus" -gt 1 ]; then
+  echo "== tests that need several GPUs"
+  keep multigpu
+  staged tests-multigpu ctest --test-dir build --output-on-failure -L '^multigpu$' "${kept[@]}" ||
+    failed+=("tests on several GPUs")
+  summarise multigpu
 fi
 if [ $long = yes ]; then
   echo "== long tests"

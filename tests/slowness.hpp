@@ -1,35 +1,11 @@
-// Limits on times in tests hold on a machine that does the reference work in kReference_s. A slower machine
-// gets proportionally more time: such a limit says how fast our code is, not how fast the machine is.
+// Limits on times in tests hold on a machine that does the reference work in the reference time. A slower
+// machine gets proportionally more: such a limit says how fast our code is, not how fast the machine is.
 #pragma once
-
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "kernels/base/text/hash.hpp"
 
 namespace hilbench {
 
-inline constexpr double kReference_s = 0.06;  // half of what a core of 2 GHz of 2017 takes (AMD Zen)
-
-// Makes texts and sorts them: memory, branches and the standard library, as in most of what tests time.
-inline double reference_work_s() {
-  const auto begin = std::chrono::steady_clock::now();
-  std::vector<std::string> texts;
-  for (std::uint64_t i = 0; i < 200'000; ++i) texts.push_back(std::to_string(mix(i)));
-  std::sort(texts.begin(), texts.end());
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  return texts.front() <= texts.back() ? took.count() : 0;
-}
-
-// How many times as long as the reference this machine takes now; at least 1. The shortest of five attempts
-// counts.
-inline double slowness() {
-  double least_s = reference_work_s();
-  for (int i = 1; i < 5; ++i) least_s = std::min(least_s, reference_work_s());
-  return std::max(1.0, least_s / kReference_s);
-}
+// How many times as long as the reference this machine takes now for memory, branches and the standard
+// library, as in most of what tests time; at least 1. The shortest of five attempts counts.
+double slowness();
 
 }  // namespace hilbench

@@ -1,8 +1,10 @@
 """Controls a headless Chromium through its DevTools pipe. It needs no driver, no port and no package but the browser."""
 
 import base64
+import contextlib
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import tempfile
@@ -80,10 +82,14 @@ class Browser:
             self.loaded = True
 
     def call(self, method, **given):
+        """Of the page, or before there is one of the browser."""
+        return self._call(method, given, self.session)
+
+    def _call(self, method, given, session):
         self.count += 1
         message = {"id": self.count, "method": method, "params": given}
-        if self.session:
-            message["sessionId"] = self.session
+        if session:
+            message["sessionId"] = session
         os.write(self.into, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._next()
@@ -98,16 +104,28 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, file, fragment="", window=()):
-        """Seconds from the navigation until the last script of the page has run. `window`: what window() takes, for this
-        page; the one before is left first, for it would draw all its figures anew."""
+        """Seconds from the navigation until the last script of the page has run, without those in which the page was ready
+        to run and others had the processors. `window`: what window() takes, for this page; the one before is left first,
+        for it would draw all its figures anew."""
         self._go("about:blank")
         if window:
             self.window(*window)
         self.messages.clear()
         self.requests.clear()
-        begin = time.monotonic()
+        before, begin = self._waits(), time.monotonic()
         self._go(f"file://{os.path.abspath(file)}{fragment}")
-        return time.monotonic() - begin
+        seconds = time.monotonic() - begin
+        return seconds - max((waited - before.get(process, 0) for process, waited in self._waits().items()), default=0)
+
+    def _waits(self):
+        """Of each process that shows pages: seconds that its main thread has waited for a processor, as the kernel counts
+        them (Documentation/scheduler/sched-stats.rst); none where it does not."""
+        waits = {}
+        for process in self._call("SystemInfo.getProcessInfo", {}, None)["processInfo"]:
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                if process["type"] == "renderer":
+                    waits[process["id"]] = int(pathlib.Path(f"/proc/{process['id']}/schedstat").read_text().split()[1]) / 1e9
+        return waits
 
     def _go(self, address):
         self.loaded = False
