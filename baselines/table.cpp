@@ -67,12 +67,12 @@ Refusal why_not(const Implementation& implementation, const Case& work, const Va
 }
 
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu) {
-  const Implementation* named = find_implementation(variant.kernel, work.device);
-  const bool best = variant.kernel == kBest || (named != nullptr && named->ring_algorithm);
+  const Implementation* named = find_implementation(variant.name(), work.device);
+  const bool best = variant.name() == kBest || (named != nullptr && named->ring_algorithm);
   const Implementation* found = nullptr;
   for (const Implementation* implementation : kImplementations) {
     const bool meant =
-        best ? implementation->kind == ImplementationKind::kernel : implementation->name == variant.kernel;
+        best ? implementation->kind == ImplementationKind::kernel : implementation->name == variant.name();
     if (!meant || !runs_on(*implementation, work.device)) continue;
     found = implementation;
     if (!why_not(*implementation, work, variant, gpu)) break;

@@ -103,9 +103,10 @@ struct Implementation {
   // FLOPs of one run if they differ from those of the case (`peak`); else null.
   double (*own_flops)(const Case&, int threads) = nullptr;
   // `threads`: number of CPU threads to use, at least 1.
-  std::unique_ptr<Execution> (*prepare)(const Case&, const Variant&, int threads) = nullptr;
+  std::unique_ptr<Execution> (*prepare)(const Case&, const KernelChoice&, int threads) = nullptr;
   // Null: it has no launch for keys of several sources.
-  std::unique_ptr<WalkExecution> (*prepare_walk)(const Case&, const Variant&, const WalkLimits&) = nullptr;
+  std::unique_ptr<WalkExecution> (*prepare_walk)(const Case&, const KernelChoice&,
+                                                 const WalkLimits&) = nullptr;
   // Library, version and flags of a rival; a null object for this project's kernels.
   nlohmann::json (*library)() = nullptr;
 };

@@ -249,7 +249,7 @@ const Implementation kCublas = {
         [](const Case& work, int) {
           return cuda::BranchResults::workspace_bytes(work, in_place(work)) + score_bytes(work);
         },
-    .prepare = [](const Case& work, const Variant&, int) -> std::unique_ptr<Execution> {
+    .prepare = [](const Case& work, const KernelChoice&, int) -> std::unique_ptr<Execution> {
       return std::make_unique<CublasExecution>(work);
     },
     .library = library,

@@ -14,7 +14,7 @@ const Implementation kCublas = {
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
     .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return kNoGpuCode; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
-    .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },
+    .prepare = [](const Case&, const KernelChoice&, int) -> std::unique_ptr<Execution> { return nullptr; },
     .library =
         [] {
           return nlohmann::json{{"name", "cuBLAS"}, {"note", kNoGpuCode}};

@@ -259,7 +259,7 @@ double workspace_bytes(const Case& work, int) {
 }
 
 template <RowStorage kStorage>
-std::unique_ptr<Execution> prepare(const Case& work, const Variant&, int) {
+std::unique_ptr<Execution> prepare(const Case& work, const KernelChoice&, int) {
   return std::make_unique<CudnnExecution>(work, kStorage);
 }
 

@@ -19,7 +19,7 @@ Implementation absent(std::string_view name, std::string_view help) {
       .peak_unit = [](const Case&) -> std::string_view { return "bf16_tensor"; },
       .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return kAbsence; },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
-      .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },
+      .prepare = [](const Case&, const KernelChoice&, int) -> std::unique_ptr<Execution> { return nullptr; },
       .library =
           [] {
             return nlohmann::json{{"name", "cuDNN"}, {"note", kAbsence}};

@@ -38,17 +38,17 @@ Refusal why_not(const Case&, const Variant&) {
 
 Refusal why_not_on_rings(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return std::nullopt;
-  return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
+  return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.name());
 }
 
 Refusal why_not_on_one_rank(const Case& work, const Variant& variant) {
   if (work.ring_size > 1) return std::nullopt;
-  return fmt::format("{} needs a ring: ring_size must be above 1", variant.kernel);
+  return fmt::format("{} needs a ring: ring_size must be above 1", variant.name());
 }
 
 Refusal why_not_without_windows(const Case& work, const Variant& variant) {
   if (has_windows(work)) return std::nullopt;
-  return fmt::format("{} computes windows on a grid only", variant.kernel);
+  return fmt::format("{} computes windows on a grid only", variant.name());
 }
 
 // An estimate: operands, rows gathered from them, and the output in fp32.

@@ -313,7 +313,7 @@ const Implementation kGemm = {
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
     .why_not = why_not,
     .workspace_bytes = [](const Case& work, int threads) { return 4 * workspace_elements(work, threads); },
-    .prepare = [](const Case& work, const Variant&, int threads) -> std::unique_ptr<Execution> {
+    .prepare = [](const Case& work, const KernelChoice&, int threads) -> std::unique_ptr<Execution> {
       expect_blas_buffers(threads);
       blas_record();  // measures now, before anything is timed
       return std::make_unique<GemmExecution>(work, threads);

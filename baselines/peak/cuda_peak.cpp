@@ -51,7 +51,7 @@ const Implementation kCudaPeak = {
     .why_not_on = [](const Gpu&) -> std::optional<std::string> { return std::nullopt; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case& work, int) { return cuda::peak_work_flops(unit_of(work)); },
-    .prepare = [](const Case& work, const Variant&, int) -> std::unique_ptr<Execution> {
+    .prepare = [](const Case& work, const KernelChoice&, int) -> std::unique_ptr<Execution> {
       return std::make_unique<CudaPeakExecution>(unit_of(work));
     },
     .library = [] { return nlohmann::json(); },

@@ -16,7 +16,7 @@ const Implementation kCudaPeak = {
     .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return kNoGpuCode; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case&, int) { return 0.0; },
-    .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },
+    .prepare = [](const Case&, const KernelChoice&, int) -> std::unique_ptr<Execution> { return nullptr; },
     .library = [] { return nlohmann::json(); },
 };
 

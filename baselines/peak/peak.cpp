@@ -207,7 +207,7 @@ const Implementation kPeak = {
     },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case& work, int threads) { return flops_of_run(products_of(work), threads); },
-    .prepare = [](const Case& work, const Variant&, int threads) -> std::unique_ptr<Execution> {
+    .prepare = [](const Case& work, const KernelChoice&, int threads) -> std::unique_ptr<Execution> {
       return std::make_unique<PeakExecution>(work, threads);
     },
     .library =

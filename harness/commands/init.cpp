@@ -42,8 +42,8 @@ std::vector<std::string> baselines_here(const Case& ordinary, const Gpu* gpu) {
   for (const Implementation* each : implementation_table()) {
     if (each->kind != ImplementationKind::baseline || each->external || each->device != ordinary.device)
       continue;
-    const Variant variant{.kernel = std::string(each->name), .baseline = true};
-    if (!why_not(*each, ordinary, variant, gpu)) names.emplace_back(each->name);
+    if (!why_not(*each, ordinary, {BaselineName{std::string(each->name)}}, gpu))
+      names.emplace_back(each->name);
   }
   return names;
 }

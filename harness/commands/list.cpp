@@ -71,8 +71,9 @@ std::string unavailable(const Implementation& implementation, const GpuSurvey& s
   const bool on_gpu = implementation.device == DeviceKind::cuda;
   const Case ordinary{
       .kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = implementation.device};
-  const Variant variant{.kernel = std::string(implementation.name),
-                        .baseline = implementation.kind == ImplementationKind::baseline};
+  const std::string name(implementation.name);
+  Variant variant{KernelChoice{.name = name}};
+  if (implementation.kind == ImplementationKind::baseline) variant.choice = BaselineName{name};
   // A reason in the build has priority over a reason in the machine.
   const auto reason = [&](const Case& work, const Variant& by) {
     if (on_gpu && !survey.absence.empty()) return implementation.why_not(work, by).value_or(survey.absence);
@@ -83,19 +84,19 @@ std::string unavailable(const Implementation& implementation, const GpuSurvey& s
   // Some kernels compute windows alone, in boxes.
   Case windows = ordinary;
   windows.windows = {{.extent = 64, .window = 13}, {.extent = 64, .window = 13}};
-  Variant boxes = variant;
-  boxes.order = "boxes";
-  boxes.order_box = {8, 16};
-  boxes.order_tensors = OrderTensors::qkv;
-  boxes.tiles = KeyTiles::aligned;
-  return reason(windows, boxes);
+  return reason(windows, {KernelChoice{.name = name,
+                                       .order = "boxes",
+                                       .order_box = {8, 16},
+                                       .order_tensors = OrderTensors::qkv,
+                                       .tiles = KeyTiles::aligned}});
 }
 
 std::string best_kernels(const GpuSurvey& survey) {
   std::string text = "the best kernel for the device and dtype:";
   const auto add = [&](const Case& work, const Gpu* gpu, std::string_view where) {
-    const Implementation* best = resolve_implementation({.kernel = "dilated"}, work, gpu);
-    if (best == nullptr || why_not(*best, work, {.kernel = "dilated"}, gpu)) return;
+    const Variant dilated{KernelChoice{.name = "dilated"}};
+    const Implementation* best = resolve_implementation(dilated, work, gpu);
+    if (best == nullptr || why_not(*best, work, dilated, gpu)) return;
     text += fmt::format(" {} for {} on {},", best->name, to_string(work.dtype), where);
   };
   add({.kv_heads = 8, .device = DeviceKind::cpu}, nullptr, "the CPU");

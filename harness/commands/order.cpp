@@ -168,9 +168,9 @@ OrderRequest request_of(const OrderArguments& arguments) {
         {.what = fmt::format("order '{}' needs a dilation rate", name), .remedy = "add --residue R"});
   if (name == "file" && arguments.file.empty())
     throw UsageError({.what = "order 'file' needs a permutation", .remedy = "add --file MAP.npy"});
-  Variant variant{.order = name, .order_param = param, .order_file = arguments.file};
-  if (box) variant.order_box = params;
-  return order_request(work, variant);
+  KernelChoice kernel{.order = name, .order_param = param, .order_file = arguments.file};
+  if (box) kernel.order_box = params;
+  return order_request(work, kernel);
 }
 
 // Memory for the map and for its inverse or the visited rows: 8 bytes a position each.

@@ -88,7 +88,7 @@ class Asker {
     for (const SweepCase& swept : sweep.cases) {
       if (swept.skipped || sweep.skip_when.matches(swept.work)) continue;
       for (const Variant& variant : sweep.variants) {
-        if (variant.baseline) continue;
+        if (variant.is_baseline()) continue;
         for (const std::int64_t ranks : rings.empty() ? std::vector{swept.work.ring_size} : rings)
           ask_groups(swept.work, variant, ranks);
       }
@@ -107,7 +107,7 @@ class Asker {
       const bool same_device = work.device == DeviceKind::automatic || work.device == group.device;
       const bool same_dtype = work.dtype_by_device || work.dtype == group.dtype;
       if (!same_device || !same_dtype || work.head_dim != group.head_dim) continue;
-      if (variant.kernel != "dilated" && variant.kernel != group.kernel) continue;
+      if (variant.name() != "dilated" && variant.name() != group.kernel) continue;
       question.work.device = group.device;
       question.work.dtype = group.dtype;
       question.work.dtype_by_device = false;
@@ -186,7 +186,7 @@ void add_longest(const RingFit& fit, const PredictArguments& arguments,
   std::set<std::string> seen;
   for (const RingSample& sample : fit.samples()) {
     const Variant& variant = sample.record->variant;
-    if (variant.order != "linear" || variant.ring.order_span == OrderSpan::global) continue;
+    if (variant.kernel().order != "linear" || variant.ring.order_span == OrderSpan::global) continue;
     for (const std::int64_t ranks : rings) {
       RingQuestion question = at_ring_size(*sample.record, ranks);
       question.work.device = DeviceKind::cuda;

@@ -30,7 +30,8 @@ CostTable costs_of_plan(const Sweep& sweep, const Plan& plan) {
   CostTable table{.sweep = sweep.name};
   for (const Comparison& comparison : plan.comparisons)
     for (const PlannedVariant& planned : comparison.variants)
-      if (!planned.twin && !planned.variant.baseline) table.variants.push_back(row_of(comparison, planned));
+      if (!planned.twin && !planned.variant.is_baseline())
+        table.variants.push_back(row_of(comparison, planned));
   return table;
 }
 

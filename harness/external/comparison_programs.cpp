@@ -25,7 +25,7 @@ std::vector<std::string> gpus_of(const ComparisonTask& task) {
 }  // namespace
 
 bool ComparisonPrograms::has(const Record& record) const {
-  return record.variant.baseline && find_external(task_.externals, record.kernel) != nullptr;
+  return record.variant.is_baseline() && find_external(task_.externals, record.kernel) != nullptr;
 }
 
 void ComparisonPrograms::start_all() {

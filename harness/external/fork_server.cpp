@@ -39,7 +39,7 @@ ForkServer::~ForkServer() = default;
 
 std::string ForkServer::address_for(const ComparisonTask& task) {
   const bool wanted = std::ranges::any_of(task.records, [&](const Record& record) {
-    return record.variant.baseline && can_be_forked(external_name(record.kernel)) &&
+    return record.variant.is_baseline() && can_be_forked(external_name(record.kernel)) &&
            find_external(task.externals, record.kernel) != nullptr;
   });
   if (!wanted || std::getenv(kVariable) != nullptr) return "";

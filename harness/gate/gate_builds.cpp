@@ -158,7 +158,8 @@ void note_skipped(const Plan& plan, GateResult& result) {
   std::string why_case, why_variant;
   for (const Comparison& comparison : plan.comparisons)
     for (const PlannedVariant& planned : comparison.variants) {
-      if (!planned.skip || planned.twin || planned.variant.baseline || !planned.measured_as.empty()) continue;
+      if (!planned.skip || planned.twin || planned.variant.is_baseline() || !planned.measured_as.empty())
+        continue;
       if (planned.skip->starts_with("skip_when: ")) continue;
       const bool whole = !comparison.runnable();
       (whole ? cases : variants).add(comparison.case_id, planned.variant_id, whole);

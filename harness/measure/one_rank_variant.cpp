@@ -57,7 +57,7 @@ OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
   if (implementation().tile_rows != nullptr) index_ = build();
   permute_inputs();
   if (record.twin && inputs_.k.data() == bench.stored.k.data()) copy_keys();
-  if (variant_.buffers == Buffers::pooled) {
+  if (variant_.kernel().buffers == Buffers::pooled) {
     execution_ = make_execution();
     execution_->load(index_);
     execution_->tune(operands());
@@ -73,9 +73,9 @@ Operands OneRankVariant::operands() const {
 
 void OneRankVariant::run() {
   std::unique_ptr<Execution> fresh;
-  if (variant_.buffers == Buffers::fresh) fresh = make_execution();
+  if (variant_.kernel().buffers == Buffers::fresh) fresh = make_execution();
   Execution& execution = fresh ? *fresh : *execution_;
-  if (variant_.index == IndexUse::computed) {
+  if (variant_.kernel().index == IndexUse::computed) {
     const Index computed = build();
     execution.load(computed);
     execution.run(operands(), computed);
@@ -152,18 +152,18 @@ std::string OneRankVariant::oracle_key() const {
 }
 
 std::span<const std::int32_t> OneRankVariant::token_slots() const {
-  if (variant_.order_scope != OrderScope::tokens) return {};
+  if (variant_.kernel().order_scope != OrderScope::tokens) return {};
   return slots_;
 }
 
 Index OneRankVariant::build() const {
-  return case_index(bench_.work, variant_, implementation().tile_rows(bench_.work),
+  return case_index(bench_.work, variant_.kernel(), implementation().tile_rows(bench_.work),
                     {.causal = implementation().causal_traversal,
                      .at_once = bench_.device->multiprocessors().value_or(bench_.threads)});
 }
 
 std::unique_ptr<Execution> OneRankVariant::make_execution() const {
-  return implementation().prepare(bench_.work, variant_, bench_.threads);
+  return implementation().prepare(bench_.work, variant_.kernel(), bench_.threads);
 }
 
 Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
@@ -178,13 +178,13 @@ Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
 }
 
 void OneRankVariant::permute_inputs() {
-  const bool tokens = variant_.order_scope == OrderScope::tokens;
-  if (variant_.baseline || implementation().raster_storage || (variant_.order == "linear" && !tokens)) return;
-  const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, variant_));
+  const bool tokens = variant_.kernel().order_scope == OrderScope::tokens;
+  if (implementation().raster_storage || (variant_.kernel().order == "linear" && !tokens)) return;
+  const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, variant_.kernel()));
   slots_.assign(slots.begin(), slots.end());
   inputs_.k = permuted(bench_.stored.k, bench_.work.kv_heads);
   inputs_.v = permuted(bench_.stored.v, bench_.work.kv_heads);
-  if (tokens || variant_.order_tensors == OrderTensors::qkv)
+  if (tokens || variant_.kernel().order_tensors == OrderTensors::qkv)
     inputs_.q = permuted(bench_.stored.q, bench_.work.heads);
   if (!tokens) return;
   moved_o_ = bench_.device->allocate(bench_.o.bytes);

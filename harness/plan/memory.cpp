@@ -49,14 +49,14 @@ double harness_bytes(const Case& work, const Inputs& inputs) {
 }
 
 // Bytes of a variant's permuted copies and, on a GPU, of the table that makes them.
-double copy_bytes(const Case& work, const Variant& variant) {
-  const bool tokens = variant.order_scope == OrderScope::tokens;
-  if (variant.baseline || (variant.order == "linear" && !tokens)) return 0;
+double copy_bytes(const Case& work, const KernelChoice& kernel) {
+  const bool tokens = kernel.order_scope == OrderScope::tokens;
+  if (kernel.order == "linear" && !tokens) return 0;
   const auto element = static_cast<double>(dtype_bytes(work.dtype));
   const double q = tensor_elements(work, work.heads);
   double bytes = 2 * tensor_elements(work, work.kv_heads) * element;
   if (work.device == DeviceKind::cuda) bytes += 4 * static_cast<double>(work.sequence_length);
-  if (tokens || variant.order_tensors == OrderTensors::qkv) bytes += q * element;
+  if (tokens || kernel.order_tensors == OrderTensors::qkv) bytes += q * element;
   if (tokens) bytes += q * element + q / static_cast<double>(work.head_dim) * 4;
   return bytes;
 }
@@ -65,10 +65,10 @@ double copy_bytes(const Case& work, const Variant& variant) {
 // indices. A piece's index holds the keys of one shard, so the indices of a rank together hold all keys.
 double ring_bytes(const Ring& ring, const Implementation& implementation, int threads) {
   const Case& work = ring.work();
-  const Variant& variant = ring.variant();
+  const KernelChoice& kernel = ring.variant().kernel();
   Case one = work;
   one.ring_size = 1;
-  double bytes = variant.order == "linear"
+  double bytes = kernel.order == "linear"
                      ? 0
                      : tensor_elements(work, work.kv_heads) * static_cast<double>(dtype_bytes(work.dtype));
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
@@ -87,7 +87,7 @@ double ring_bytes(const Ring& ring, const Implementation& implementation, int th
     bytes += static_cast<double>(pieces) * workspace;
   }
   const auto indices = static_cast<double>(ring.algorithm() == RingAlgorithm::local ? 1 : ring.ranks());
-  return bytes + indices * index_bytes(one, variant, implementation.tile_rows(one));
+  return bytes + indices * index_bytes(one, kernel, implementation.tile_rows(one));
 }
 
 // The same for ranks on GPUs. On the GPUs: shards, buffers, a copy and the table that makes it, and the
@@ -95,17 +95,17 @@ double ring_bytes(const Ring& ring, const Implementation& implementation, int th
 // host: the indices. A launch that walks the keys of all ranks has a stretch for each of its tiles and each
 // rank: for as many tiles as all ranks have together.
 MemoryNeed gpu_ring_need(const Ring& ring, const Implementation& implementation, int gpus) {
-  const Variant& variant = ring.variant();
+  const KernelChoice& kernel = ring.variant().kernel();
   Case one = ring.work();
   one.ring_size = 1;
-  Variant by_table = variant;  // needs as much as a shuffled order
+  KernelChoice by_table = kernel;  // needs as much as a shuffled order
   by_table.order = "random";
   by_table.key_visit = KeyVisit::slot;
   if (ring.splits_heads()) by_table.order_tensors = OrderTensors::qkv;  // rows of Q have a table too
   const auto ranks = static_cast<double>(ring.ranks());
   const double pieces = ring.algorithm() == RingAlgorithm::local ? 1 / ranks : 1;
   const std::int64_t tile_rows = implementation.tile_rows(one);
-  const double copy = variant.order == "linear" ? 0 : copy_bytes(one, variant) / ranks;
+  const double copy = copy_bytes(one, kernel) / ranks;
   const double stretches = ring.persistent() ? index_tiles(one, tile_rows) : 0;  // of a rank
   const double index = pieces * device_index_bytes(one, by_table, tile_rows) +
                        stretches * static_cast<double>(kDeviceStretchBytes);
@@ -154,19 +154,19 @@ MemoryNeed ring_need(const Ring& ring, const Implementation& implementation, int
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
                     int threads, const std::optional<TileCounts>& tiles) {
   const bool gpu = work.device == DeviceKind::cuda;
-  MemoryNeed need{(implementation.raster_storage ? 0 : copy_bytes(work, variant)) +
+  MemoryNeed need{(implementation.raster_storage ? 0 : copy_bytes(work, variant.kernel())) +
                       implementation.workspace_bytes(work, threads) +
                       rounding_bytes(work, kOperands + threads),
                   0};
   if (implementation.tile_rows != nullptr) {
     const std::int64_t tile_rows = implementation.tile_rows(work);
-    double index = case_index_bytes(work, variant, tile_rows, tiles);
+    double index = case_index_bytes(work, variant.kernel(), tile_rows, tiles);
     if (gpu && has_windows(work)) {  // what goes to the GPU is put together in host memory, masks in parts
       std::optional<TileCounts> together = tiles;
       if (together) together->masks = std::min(together->masks, kMasksUnderway);
-      index += case_device_index_bytes(work, variant, tile_rows, together);
+      index += case_device_index_bytes(work, variant.kernel(), tile_rows, together);
     }
-    need = need + (gpu ? MemoryNeed{case_device_index_bytes(work, variant, tile_rows, tiles), index}
+    need = need + (gpu ? MemoryNeed{case_device_index_bytes(work, variant.kernel(), tile_rows, tiles), index}
                        : MemoryNeed{index, 0});
   }
   if (!implementation.external) return need;

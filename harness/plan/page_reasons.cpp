@@ -14,7 +14,7 @@ Refusal why_not_pages_here(const PlannedVariant& planned, const Site& site) {
   };
   if (work.device == DeviceKind::cuda) return because("a GPU's driver chooses the pages of its memory");
   if (planned.implementation->external) return because("another program chooses the pages of its memory");
-  if (planned.variant.buffers == Buffers::fresh)
+  if (planned.variant.kernel().buffers == Buffers::fresh)
     return because("they are checked before anything is timed, so buffers must be pooled");
   if (work.ring_size > 1 && transport_of(work, planned.variant, site) == TransportKind::mpi)
     return because("they are checked in one process, and each rank of this ring is one");

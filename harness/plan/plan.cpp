@@ -50,15 +50,15 @@ Case on_one_rank(Case work) {
 
 const Implementation* implementation_of(const Sweep& sweep, const Variant& variant, const Case& work,
                                         const Gpu* gpu) {
-  if (!variant.baseline || find_external(sweep.externals, variant.kernel) == nullptr)
+  if (!variant.is_baseline() || find_external(sweep.externals, variant.name()) == nullptr)
     return resolve_implementation(variant, on_one_rank(work), gpu);
-  const Implementation* brought = find_implementation(external_name(variant.kernel), work.device);
+  const Implementation* brought = find_implementation(external_name(variant.name()), work.device);
   return brought != nullptr ? brought : &kDeclaredExternal;
 }
 
 // A baseline that is a ring algorithm sets the variant's algorithm.
 Variant with_own_algorithm(Variant variant, DeviceKind device) {
-  const Implementation* named = variant.baseline ? find_implementation(variant.kernel, device) : nullptr;
+  const Implementation* named = variant.is_baseline() ? find_implementation(variant.name(), device) : nullptr;
   if (named != nullptr && named->ring_algorithm) variant.ring.algorithm = *named->ring_algorithm;
   return variant;
 }
@@ -70,16 +70,16 @@ Refusal why_not(const Sweep& sweep, const PlannedVariant& planned, const Planned
   if (Refusal reason = why_not_pattern(work, planned.variant)) return reason;
   if (work.device == DeviceKind::cuda && gpu == nullptr) return site.gpu_absence;
   if (planned.implementation == nullptr)
-    return fmt::format("this build has no `{}` for device {}", planned.variant.kernel,
+    return fmt::format("this build has no `{}` for device {}", planned.variant.name(),
                        to_string(work.device));
   // An external program has rings of its own, or says that it has none.
   const bool external = planned.implementation->external;
   if (external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
   if (Refusal reason = why_not_pages_here(planned, site)) return reason;
-  if (work.ring_size == 1 && planned.variant.baseline && has_ring_here(planned.variant))
+  if (work.ring_size == 1 && planned.variant.is_baseline() && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
-                       planned.variant.kernel);
+                       planned.variant.name());
   if (work.ring_size > 1 && sweep.measure.steady)
     return "steady: the ranks of a ring wait for each other between executions, which are not back to back";
   if (work.ring_size > 1 && !external)
@@ -98,8 +98,8 @@ PlannedVariant named(const Comparison& comparison, const Variant& variant) {
   planned.variant = variant;
   planned.case_id = comparison.case_id;
   planned.variant_id = variant_id(variant);
-  planned.kernel = variant.kernel;
-  planned.kind = variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
+  planned.kernel = variant.name();
+  planned.kind = variant.is_baseline() ? ImplementationKind::baseline : ImplementationKind::kernel;
   planned.threads = comparison.threads;
   return planned;
 }
@@ -118,15 +118,16 @@ void resolve_ring(const Ring& ring, Resolved& resolved) {
 
 std::int64_t chunk_of_order(const Ring* ring, const Resolved& resolved) {
   if (ring != nullptr) return shard_order(*ring, 0).chunk;
-  if (resolved.variant.baseline || why_not_order(resolved.work, resolved.variant)) return 0;
-  return order_request(resolved.work, resolved.variant).chunk;
+  const KernelChoice& kernel = resolved.variant.kernel();
+  if (resolved.variant.is_baseline() || why_not_order(resolved.work, kernel)) return 0;
+  return order_request(resolved.work, kernel).chunk;
 }
 
 // That each branch takes, if the variant leaves it to the kernel.
 std::vector<std::string> chosen_traversals(const Comparison& comparison, const Ring* ring,
                                            const PlannedVariant& planned) {
   const Case& work = planned.work;
-  if (planned.kind != ImplementationKind::kernel || !chosen_by_program(planned.variant) ||
+  if (planned.kind != ImplementationKind::kernel || !chosen_by_program(planned.variant.kernel()) ||
       (ring == nullptr && work.ring_size > 1))
     return {};
   const CausalTraversal causal = planned.implementation->causal_traversal;
@@ -134,7 +135,7 @@ std::vector<std::string> chosen_traversals(const Comparison& comparison, const R
   std::vector<std::string> chosen;
   for (const Branch& branch : work.pattern)
     chosen.push_back(to_string(ring != nullptr ? ring_traversal(*ring, branch, causal)
-                                               : traversal_of(work, branch, planned.variant,
+                                               : traversal_of(work, branch, planned.variant.kernel(),
                                                               {.causal = causal, .at_once = at_once})));
   return chosen;
 }
@@ -194,11 +195,11 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
 // On one rank, variants that differ only in their ring are the same: one of them is measured, the reference
 // if it is among them.
 void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, PlannedVariant& planned) {
-  if (planned.skip || comparison.work.ring_size > 1 || planned.variant.baseline) return;
+  if (planned.skip || comparison.work.ring_size > 1 || planned.variant.is_baseline()) return;
   const std::string alone = one_rank_id(planned.variant);
   std::string measured;
   for (const Variant& other : sweep.variants) {
-    if (other.baseline || one_rank_id(other) != alone) continue;
+    if (other.is_baseline() || one_rank_id(other) != alone) continue;
     const std::string id = variant_id(other);
     if (measured.empty() || id == sweep.reference) measured = id;
   }

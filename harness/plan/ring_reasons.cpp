@@ -144,7 +144,7 @@ Variant on_site(const Case& work, Variant variant, const Site& site) {
 }
 
 bool has_ring_here(const Variant& variant) {
-  return !variant.baseline || variant.ring.algorithm != RingAlgorithm::automatic;
+  return !variant.is_baseline() || variant.ring.algorithm != RingAlgorithm::automatic;
 }
 
 TransportKind transport_of(const Case& work, const Variant& variant, const Site& site) {
@@ -170,10 +170,10 @@ PlannedRing plan_ring(const Case& work, const Variant& variant, const Site& site
 Refusal why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
                           const PlannedRing& planned, const Site& site) {
   if (!has_ring_here(variant))
-    return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
+    return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.name());
   if (Refusal reason = why_not_transport(measure, work, variant, site)) return reason;
-  if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
-  if (variant.index == IndexUse::computed)
+  if (variant.kernel().buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
+  if (variant.kernel().index == IndexUse::computed)
     return "a ring keeps the indices of its pieces: index must be cached";
   if (on_site(work, variant, site).ring.groups == 0)
     if (Refusal reason = why_not_hosts(work, variant, site)) return reason;

@@ -13,11 +13,11 @@ bool computes_by_tiles(const Case& work, const Implementation& implementation) {
 
 Refusal why_not_pattern(const Case& work, const Variant& variant) {
   if (has_windows(work) && work.ring_size > 1) return "windows: a ring exchanges the keys of branches only";
-  if (variant.baseline) return std::nullopt;
-  if (Refusal why = why_not_order(work, variant)) return why;
-  if (!has_windows(work) && variant.tiles != KeyTiles::automatic)
+  if (variant.is_baseline()) return std::nullopt;
+  if (Refusal why = why_not_order(work, variant.kernel())) return why;
+  if (!has_windows(work) && variant.kernel().tiles != KeyTiles::automatic)
     return "tiles: only windows have tiles of keys";
-  if (has_windows(work) && variant.key_visit == KeyVisit::slot)
+  if (has_windows(work) && variant.kernel().key_visit == KeyVisit::slot)
     return "key_visit: tiles of windows always read their keys by slot";
   return std::nullopt;
 }
@@ -32,7 +32,7 @@ std::optional<TileCounts> fewest_tile_keys(const Case& work, const PatternCounts
 std::optional<TileCounts> counted_tiles(const Case& work, const Variant& variant,
                                         const Implementation& implementation) {
   if (!computes_by_tiles(work, implementation)) return std::nullopt;
-  return count_tiles(WindowTiles(work, variant));
+  return count_tiles(WindowTiles(work, variant.kernel()));
 }
 
 Pairs pairs_of(const Case& work, const PatternCounts& counted, const TileCounts& tiles) {

@@ -34,7 +34,7 @@ void answer_length(ClaimPrediction& answer) {
   Site site;
   site.gpu = Gpu{.memory_bytes = *memory_bytes};
   const double usable = usable_memory(work, site).device;
-  const Variant variant{.kernel = "dilated"};
+  const Variant variant{KernelChoice{.name = "dilated"}};
   const std::int64_t longest = longest_on_ranks(work, variant, usable);
   work.sequence_length = static_cast<std::int64_t>(*answer.claim.claimed);
   const double share = static_cast<double>(longest) / *answer.claim.claimed;
@@ -71,7 +71,7 @@ template <class Take>
 void for_hilbert_patterns(const RingFit& fit, const ClaimRow& claim, const Take& take) {
   std::set<std::string> seen;
   for (const RingSample& sample : fit.samples()) {
-    if (sample.record->variant.order != "hilbert") continue;
+    if (sample.record->variant.kernel().order != "hilbert") continue;
     RingQuestion question = at_ring_size(*sample.record, *claim.ring_size);
     question.work.pattern = stretched(sample.record->work, *claim.sequence_length);
     question.work.sequence_length = *claim.sequence_length;
@@ -134,7 +134,7 @@ void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
       const Implementation* kernel = find_implementation(fit.group().kernel, question.work.device);
       if (kernel == nullptr || kernel->tile_rows == nullptr) return;
       Variant linear = question.variant;
-      linear.order = "linear";
+      linear.change().order = "linear";
       const auto bytes = [&](const Variant& variant) {
         const auto threads = static_cast<int>(question.machine.threads);
         return unplanned_need(question.work, variant, *kernel, threads, 1).device;

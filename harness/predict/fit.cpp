@@ -50,7 +50,7 @@ RingShape scaled_computation(RingShape shape, double factor) {
 RingFit::RingFit(const RingGroup& group, std::vector<RingSample> samples, const std::set<std::int64_t>& ranks)
     : group_(group), samples_(std::move(samples)), ranks_(ranks) {
   for (const RingSample& sample : samples_)
-    if (sample.record->variant.order == "linear" && linear_.empty())
+    if (sample.record->variant.kernel().order == "linear" && linear_.empty())
       linear_ = one_rank_id(sample.record->variant);
   std::vector<const RingSample*> fitted_samples;
   std::set<std::string> cases;

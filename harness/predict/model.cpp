@@ -163,7 +163,7 @@ class ShapeBuilder {
     if (!ring.splits_heads()) return piece_works(ring);
     Case alone = ring.work();
     alone.ring_size = 1;
-    PieceWork work = piece_works(Ring(alone, {.kernel = ring.variant().kernel})).front();
+    PieceWork work = piece_works(Ring(alone, {KernelChoice{.name = ring.variant().name()}})).front();
     const double share = static_cast<double>(ring.piece_heads()) / static_cast<double>(ring.work().heads);
     work.pairs *= share, work.rows *= share;
     return std::vector<PieceWork>(static_cast<std::size_t>(ring.ranks() * ring.ranks()), work);

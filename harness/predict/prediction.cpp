@@ -105,7 +105,7 @@ double rank_device_bytes(const Case& work, const Variant& variant) {
     for (const RingStep& step : ring.steps(rank)) pieces += step.sources.size();
     Case piece = one_rank(work);
     piece.sequence_length = std::max<std::int64_t>(1, ring.computed_rows(rank));
-    const double index = device_index_bytes(piece, variant, kPlannedTileRows);
+    const double index = device_index_bytes(piece, variant.kernel(), kPlannedTileRows);
     most = std::max(most, ring.memory(rank).total() + static_cast<double>(pieces) * index);
   }
   return most;

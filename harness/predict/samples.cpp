@@ -32,8 +32,8 @@ bool usable(const Record& record) {
   const Variant& variant = record.variant;
   return !record.twin && record.kind == ImplementationKind::kernel && record.status == Status::ok &&
          record.time && record.time->median_ns > 0 && foreign_processes(record) == 0 &&
-         record.work.pass == Pass::forward && variant.order_scope == OrderScope::memory &&
-         variant.buffers == Buffers::pooled && variant.index == IndexUse::cached &&
+         record.work.pass == Pass::forward && variant.kernel().order_scope == OrderScope::memory &&
+         variant.kernel().buffers == Buffers::pooled && variant.kernel().index == IndexUse::cached &&
          !why_not_ring(record.work, variant_that_ran(record)) &&
          !why_not_modelled(record.work, variant_that_ran(record));
 }
@@ -47,7 +47,7 @@ RingMachine machine_of(const Record& record) {
     machine.multiprocessors =
         std::max<std::int64_t>(1, device->value("multiprocessors", machine.multiprocessors));
   const std::string& traversal =
-      record.traversals.empty() ? record.variant.traversal : record.traversals.front();
+      record.traversals.empty() ? record.variant.kernel().traversal : record.traversals.front();
   machine.longest_first = traversal.starts_with("longest_first");
   return machine;
 }

@@ -96,7 +96,7 @@ TileSchedule tile_schedule(const Ring& ring, std::int64_t rank, const RingStep::
   const bool splits = ring.splits_heads();
   Case alone = ring.work();
   alone.ring_size = 1;
-  const Ring whole(alone, {.kernel = ring.variant().kernel});
+  const Ring whole(alone, {KernelChoice{.name = ring.variant().name()}});
   const std::int64_t heads = ring.piece_heads();
   const std::int64_t first = splits ? (rank * ring.head_parts() + source.head_part) * heads : 0;
   const PieceOf piece{splits ? whole : ring, splits ? 0 : rank, splits ? 0 : source.rank, first, heads};

@@ -40,7 +40,7 @@ RingRank::RingRank(Bench& bench, const Ring& ring, const std::string& kernel, Ra
       })
                                         : RankCounters::Open()) {
   const Case& work = ring_.work();
-  const bool moved_q = ring_.variant().order_tensors == OrderTensors::qkv;
+  const bool moved_q = ring_.variant().kernel().order_tensors == OrderTensors::qkv;
   inputs_.q = shard_of(Tensor::q, moved_q);
   inputs_.k = shard_of(Tensor::k, true);
   inputs_.v = shard_of(Tensor::v, true);

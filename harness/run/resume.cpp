@@ -53,10 +53,11 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
     text += fmt::format("{} {} {}|", name, fmt::join(external.command, " "),
                         sweep.external_use == ExternalUse::allowed);
   std::vector<std::string> variants;
-  for (const PlannedVariant& planned : comparison.variants)
-    variants.push_back(hash_text(fmt::format("{} {} {} {}{}", planned.variant_id, planned.variant.traversal,
-                                             planned.variant.order_chunk, planned.variant.order_file_hash,
-                                             planned.transport)));
+  for (const PlannedVariant& planned : comparison.variants) {
+    const KernelChoice& kernel = planned.variant.kernel();
+    variants.push_back(hash_text(fmt::format("{} {} {} {}{}", planned.variant_id, kernel.traversal,
+                                             kernel.order_chunk, kernel.order_file_hash, planned.transport)));
+  }
   return fmt::format("{}:{}", hash_text(text), fmt::join(variants, ","));
 }
 

@@ -189,7 +189,7 @@ std::vector<std::string> parse_claim_names(const YamlValue& value) {
 // Ids leave out defaults. The traversal's was head_major once, the sharding's contiguous: sweeps of that time
 // keep their reference.
 std::string former_id(Variant variant) {
-  if (variant.traversal == "head_major") variant.traversal = Variant{}.traversal;
+  if (variant.kernel().traversal == "head_major") variant.change().traversal = KernelChoice{}.traversal;
   if (variant.ring.sharding == Sharding::contiguous) variant.ring.sharding = Variant{}.ring.sharding;
   return variant_id(variant);
 }

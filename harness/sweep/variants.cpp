@@ -13,7 +13,7 @@ namespace hilbench {
 namespace {
 
 bool takes_chunk(const Variant& variant) {
-  const OrderInfo* order = find_order(variant.order);
+  const OrderInfo* order = find_order(variant.kernel().order);
   return order != nullptr && order->param == OrderParam::chunk;
 }
 
@@ -88,29 +88,30 @@ class VariantParser {
     const std::vector<std::string_view> kernels = kernel_names();
     if (std::find(kernels.begin(), kernels.end(), name) == kernels.end())
       fail_unknown(value, "kernel", name, std::vector<std::string>(kernels.begin(), kernels.end()));
-    return [name](Variant& variant) { variant.kernel = name; };
+    return [name](Variant& variant) { variant.change().name = name; };
   }
   Setting order_setting(const YamlValue& value) const {
     const ParsedName order = parse_order(value);
     return [order](Variant& variant) {
-      variant.order = order.name;
-      variant.order_param = order.param;
-      variant.order_box = order.box;
+      KernelChoice& kernel = variant.change();
+      kernel.order = order.name;
+      kernel.order_param = order.param;
+      kernel.order_box = order.box;
     };
   }
   Setting traversal_setting(const YamlValue& value) const {
     const ParsedName traversal = parse_traversal(value);
     return [traversal](Variant& variant) {
-      variant.traversal = traversal.name;
-      variant.traversal_param = traversal.param;
+      variant.change().traversal = traversal.name;
+      variant.change().traversal_param = traversal.param;
     };
   }
   Setting order_file_setting(const YamlValue& value) const {
     const PermutationFile permutation = read_permutation(value, sweep_);
     return [permutation](Variant& variant) {
-      if (variant.order != "file") return;
-      variant.order_file = permutation.file;
-      variant.order_file_hash = permutation.hash;
+      if (variant.kernel().order != "file") return;
+      variant.change().order_file = permutation.file;
+      variant.change().order_file_hash = permutation.hash;
     };
   }
   // Only curves take a chunk. A chunk in the order's own parameter has priority.
@@ -119,9 +120,9 @@ class VariantParser {
     std::vector<Setting> all;
     for (const std::int64_t chunk : chunks)
       all.push_back([chunk, several = chunks.size() > 1](Variant& variant) {
-        if (!takes_chunk(variant) || variant.order_param) return;
-        variant.order_chunk = chunk;
-        variant.chunk_in_id = several;
+        if (!takes_chunk(variant) || variant.kernel().order_param) return;
+        variant.change().order_chunk = chunk;
+        variant.change().chunk_in_id = several;
       });
     return all;
   }
@@ -130,8 +131,9 @@ class VariantParser {
   static void check_order_file(const YamlValue& entry, const std::vector<Variant>& variants) {
     bool uses_file = false;
     for (const Variant& variant : variants) {
-      uses_file = uses_file || variant.order == "file";
-      if (variant.order == "file" && variant.order_file.empty())
+      const bool from_file = variant.kernel().order == "file";
+      uses_file = uses_file || from_file;
+      if (from_file && variant.kernel().order_file.empty())
         entry.fail("order_file missing", "order `file` reads its slots from one", "order_file: slots.npy");
     }
     for (const auto& [name, value] : entry.entries(names()))
@@ -164,9 +166,10 @@ class VariantList {
 
  private:
   static std::string described(const Variant& variant) {
-    std::string text = variant.order;
-    if (variant.order_chunk != 0) text += fmt::format(" with order_chunk {}", variant.order_chunk);
-    if (!variant.order_file.empty()) text += fmt::format(" of {}", variant.order_file.filename().string());
+    const KernelChoice& kernel = variant.kernel();
+    std::string text = kernel.order;
+    if (kernel.order_chunk != 0) text += fmt::format(" with order_chunk {}", kernel.order_chunk);
+    if (!kernel.order_file.empty()) text += fmt::format(" of {}", kernel.order_file.filename().string());
     if (variant.ring.transport != TransportKind::automatic)
       text += fmt::format(" over {}", to_string(variant.ring.transport));
     return text;
@@ -175,10 +178,11 @@ class VariantList {
                                         const Variant& second) {
     const std::string what = fmt::format("two variants with the id '{}'", id);
     if (first == second) place.fail(what, "the same variant is listed twice", "remove one");
-    const std::int64_t chunk = second.order_chunk != 0 ? second.order_chunk : first.order_chunk;
+    const std::int64_t own = second.kernel().order_chunk;
+    const std::int64_t chunk = own != 0 ? own : first.kernel().order_chunk;
     place.fail(what, fmt::format("{}, and {}", described(first), described(second)),
                chunk != 0 ? fmt::format("write the chunk into the order to tell them apart: {}.{}",
-                                        second.order, chunk)
+                                        second.kernel().order, chunk)
                           : "remove one");
   }
 
@@ -219,11 +223,11 @@ std::map<std::string, YamlValue> option_defaults(const VariantSource& source,
 // NAME, or {NAME: cpu} or {NAME: cuda}.
 Variant parse_baseline(const YamlValue& value, Sweep& sweep) {
   static constexpr std::string_view kDevices[] = {"cpu", "cuda"};
-  if (!value.is_map()) return {.kernel = checked_baseline(value, sweep), .baseline = true};
+  if (!value.is_map()) return {BaselineName{checked_baseline(value, sweep)}};
   const auto entries = value.entries();
   if (entries.size() != 1)
     value.fail("a baseline of one device is one name with its device", "", "baselines: [{cudnn: cuda}]");
-  const Variant variant = {.kernel = checked_baseline(value.key(0), sweep), .baseline = true};
+  const Variant variant{BaselineName{checked_baseline(value.key(0), sweep)}};
   sweep.only_on[variant_id(variant)] =
       entries.front().second.choice(kDevices) == 0 ? DeviceKind::cpu : DeviceKind::cuda;
   return variant;
@@ -255,11 +259,13 @@ void refuse_chunk_on_grids(const std::map<std::string, YamlValue>& options,
                              kWhy = "a chunk is a stretch of a sequence";
   if (const auto chunk = options.find("order_chunk"); chunk != options.end())
     chunk->second.fail(std::string(kWhat), std::string(kWhy), "leave order_chunk out");
-  for (const Variant& variant : variants)
-    if (takes_chunk(variant) && variant.order_param)
-      options.at("order").fail(fmt::format("order {}.{}", variant.order, *variant.order_param),
+  for (const Variant& variant : variants) {
+    const KernelChoice& kernel = variant.kernel();
+    if (takes_chunk(variant) && kernel.order_param)
+      options.at("order").fail(fmt::format("order {}.{}", kernel.order, *kernel.order_param),
                                fmt::format("{}: {}", kWhat, kWhy),
-                               fmt::format("write order: {}", variant.order));
+                               fmt::format("write order: {}", kernel.order));
+  }
 }
 
 }  // namespace
@@ -303,7 +309,7 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
       list.add(item, parse_baseline(item, sweep));
   std::erase_if(sweep.externals, [&](const auto& each) {
     return std::none_of(sweep.variants.begin(), sweep.variants.end(), [&](const Variant& variant) {
-      return variant.baseline && external_name(variant.kernel) == each.first;
+      return variant.is_baseline() && external_name(variant.name()) == each.first;
     });
   });
   if (sweep.variants.empty())

@@ -58,7 +58,7 @@ void describe(const TaskContext& run, VerifiedVariant& variant) {
   Record& record = variant.record;
   const Index* index = variant.prepared->traits().index;
   run.tell({.phase = Phase::count, .variant_id = record.variant_id});
-  if (record.variant.baseline || index == nullptr) return;
+  if (record.variant.is_baseline() || index == nullptr) return;
   const TileReads reads = tile_reads(record.work, *index, kLocalityVisits);
   const std::int64_t head_bytes = row_bytes(record.work, 1);
   record.counters.merge(locality_counters(measure_locality(reads.visits, reads.tile_begin, head_bytes,

@@ -28,7 +28,7 @@ std::string fault_of_order(const OrderRequest& request) {
 // What is wrong with the order in which the variant stores its inputs, in each shard if it is a ring. Empty
 // if nothing is.
 std::string order_fault_of(const Record& record) {
-  if (record.work.ring_size == 1) return fault_of_order(order_request(record.work, record.variant));
+  if (record.work.ring_size == 1) return fault_of_order(order_request(record.work, record.variant.kernel()));
   const Ring ring = ring_of(record);
   std::set<std::int64_t> lengths;
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
@@ -91,7 +91,7 @@ VerifyResult check_output(const TaskContext& run, PreparedVariant& prepared, con
 // Returns nothing if the variant must not be timed; its record then says why, and is stored.
 std::optional<VerifiedVariant> verify(const TaskContext& run, Record record) {
   const NvtxRange in_variant(record.variant_id), in_phase("verify");
-  if (!record.variant.baseline) {
+  if (!record.variant.is_baseline()) {
     const std::string fault = order_fault_of(record);
     if (!fault.empty()) {
       settle(run, std::move(record), Status::invalid, fault);

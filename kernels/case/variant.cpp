@@ -29,6 +29,15 @@ constexpr std::array<std::string_view, 3> kMoves = {"auto", "direct", "regrouped
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
+// Fields of a kernel; a baseline has the defaults.
+template <auto Member, class Enum>
+constexpr Field<Variant> kernel_choice(std::string_view name, std::span<const std::string_view> choices,
+                                       std::string_view help) {
+  Field<Variant> field{.name = name, .kind = FieldKind::choice, .help = help, .choices = choices};
+  field.get = [](const Variant& of) { return static_cast<std::int64_t>(of.kernel().*Member); };
+  field.set = [](Variant& of, std::int64_t value) { of.change().*Member = static_cast<Enum>(value); };
+  return field;
+}
 // Fields of Variant::ring.
 template <auto Member, class Enum>
 constexpr Field<Variant> ring_choice(std::string_view name, std::span<const std::string_view> choices,
@@ -52,26 +61,26 @@ constexpr OptionScope kernels = OptionScope::kernels, windows = OptionScope::win
 
 // The options of rings with IdPart::ring stand in an id in the sequence that they have here.
 const std::array kVariantOptions = {
-    VariantOption{choice_field<&Variant::order_scope, OrderScope>(
+    VariantOption{kernel_choice<&KernelChoice::order_scope, OrderScope>(
                       "order_scope", kScopes, "memory: layout only; tokens: another function"),
                   kernels, IdPart::own},
-    VariantOption{choice_field<&Variant::order_tensors, OrderTensors>("order_tensors", kTensors,
-                                                                      "tensors stored permuted"),
+    VariantOption{kernel_choice<&KernelChoice::order_tensors, OrderTensors>("order_tensors", kTensors,
+                                                                            "tensors stored permuted"),
                   kernels},
-    VariantOption{choice_field<&Variant::key_visit, KeyVisit>("key_visit", kVisits,
-                                                              "sequence in which a tile visits its keys"),
+    VariantOption{kernel_choice<&KernelChoice::key_visit, KeyVisit>(
+                      "key_visit", kVisits, "sequence in which a tile visits its keys"),
                   kernels},
-    VariantOption{choice_field<&Variant::rows, KeyRows>(
+    VariantOption{kernel_choice<&KernelChoice::rows, KeyRows>(
                       "rows", kRows, "auto: at a stride if possible; gathered: always by a table"),
                   kernels},
-    VariantOption{choice_field<&Variant::tiles, KeyTiles>(
+    VariantOption{kernel_choice<&KernelChoice::tiles, KeyTiles>(
                       "tiles", kTiles, "keys of a tile of windows: a list (auto, union), or aligned blocks"),
                   windows},
-    VariantOption{choice_field<&Variant::buffers, Buffers>("buffers", kBuffers,
-                                                           "workspace: kept, or allocated every time"),
+    VariantOption{kernel_choice<&KernelChoice::buffers, Buffers>("buffers", kBuffers,
+                                                                 "workspace: kept, or allocated every time"),
                   kernels},
-    VariantOption{choice_field<&Variant::index, IndexUse>("index", kIndexes,
-                                                          "maps and tile lists: kept, or built every time"),
+    VariantOption{kernel_choice<&KernelChoice::index, IndexUse>(
+                      "index", kIndexes, "maps and tile lists: kept, or built every time"),
                   kernels},
     VariantOption{ring_choice<&RingOptions::algorithm, RingAlgorithm>(
                       "ring_algorithm", kAskedAlgorithms, "how ranks obtain each other's keys (auto: ring)"),
@@ -146,19 +155,30 @@ std::span<const VariantOption> variant_fields() {
   return kVariantOptions;
 }
 
+const std::string& Variant::name() const {
+  return std::visit([](const auto& each) -> const std::string& { return each.name; }, choice);
+}
+
+const KernelChoice& Variant::kernel() const {
+  static const KernelChoice defaults;
+  const KernelChoice* kernel = std::get_if<KernelChoice>(&choice);
+  return kernel != nullptr ? *kernel : defaults;
+}
+
 std::string variant_id(const Variant& variant) {
-  if (variant.baseline) return variant.kernel;
+  if (variant.is_baseline()) return variant.name();
   const Variant defaults;
-  std::string id = variant.kernel + "/" + variant.order;
-  if (variant.order_param) id += fmt::format(".{}", *variant.order_param);
-  for (const std::int64_t extent : variant.order_box) id += fmt::format(".{}", extent);
-  if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
-  if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
+  const KernelChoice& kernel = variant.kernel();
+  std::string id = kernel.name + "/" + kernel.order;
+  if (kernel.order_param) id += fmt::format(".{}", *kernel.order_param);
+  for (const std::int64_t extent : kernel.order_box) id += fmt::format(".{}", extent);
+  if (kernel.chunk_in_id && !kernel.order_param) id += fmt::format(".{}", kernel.order_chunk);
+  if (!kernel.order_file.empty()) id += fmt::format(".{:08x}", kernel.order_file_hash);
   id += id_words(variant, IdPart::order);
-  if (variant.order_scope == OrderScope::tokens) id += "@tokens";
-  if (variant.traversal != defaults.traversal || variant.traversal_param) {
-    id += "/" + variant.traversal;
-    if (variant.traversal_param) id += fmt::format(".{}", *variant.traversal_param);
+  if (kernel.order_scope == OrderScope::tokens) id += "@tokens";
+  if (kernel.traversal != defaults.kernel().traversal || kernel.traversal_param) {
+    id += "/" + kernel.traversal;
+    if (kernel.traversal_param) id += fmt::format(".{}", *kernel.traversal_param);
   }
   const std::string ring = id_words(variant, IdPart::ring);
   if (variant.ring.algorithm != defaults.ring.algorithm || !ring.empty())

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "kernels/base/text/field.hpp"
@@ -21,7 +22,7 @@ enum class OrderTensors { kv, qkv };         // which tensors are stored permute
 enum class KeyVisit { position, slot };      // sequence in which a tile visits its keys
 enum class KeyRows { automatic, gathered };  // gathered: by a table of slots even if a stride would suffice
 enum class Buffers { pooled, fresh };        // workspace: allocated once, or in every timed execution
-enum class KeyTiles { automatic, united, aligned };  // of windows, see Variant::tiles
+enum class KeyTiles { automatic, united, aligned };  // of windows, see KernelChoice::tiles
 enum class IndexUse { cached, computed };  // maps and tile lists: built once, or in every timed execution
 
 // How the ranks of a ring obtain each other's keys. A sweep cannot ask for `local`: it is used if no segment
@@ -74,9 +75,9 @@ struct RingOptions {
   bool operator==(const RingOptions&) const = default;
 };
 
-struct Variant {
-  std::string kernel;                       // as written: "dilated", "dilated_cpu", "gemm"
-  bool baseline = false;                    // then no member below applies except ring.algorithm
+// A kernel of this project, and how it is to run.
+struct KernelChoice {
+  std::string name;                         // as written: "dilated", "dilated_cpu"
   std::string order = "linear";             // a name of `list orders`
   std::optional<std::int64_t> order_param;  // PARAM of NAME.PARAM: a curve's chunk, r of residue, r_max of
                                             // bitrev_residue, seed of random
@@ -96,7 +97,25 @@ struct Variant {
   KeyTiles tiles = KeyTiles::automatic;
   Buffers buffers = Buffers::pooled;
   IndexUse index = IndexUse::cached;
-  RingOptions ring;
+  bool operator==(const KernelChoice&) const = default;
+};
+
+// A rival or limit, as written: "gemm", "external:torch_sdpa".
+struct BaselineName {
+  std::string name;
+  bool operator==(const BaselineName&) const = default;
+};
+
+struct Variant {
+  std::variant<KernelChoice, BaselineName> choice;
+  RingOptions ring;  // of a baseline the algorithm alone
+
+  bool is_baseline() const { return std::holds_alternative<BaselineName>(choice); }
+  const std::string& name() const;  // of the kernel or baseline
+  // Of a baseline the defaults: its tensors are stored in linear order.
+  const KernelChoice& kernel() const;
+  // For changes. Throws std::bad_variant_access for a baseline, which has no choices.
+  KernelChoice& change() { return std::get<KernelChoice>(choice); }
   bool operator==(const Variant&) const = default;
 };
 

@@ -212,7 +212,7 @@ void DilatedCpu::run(const Operands& operands, const Index& index) {
   if (collected(operands) != nullptr && operands.o != nullptr) round_collected(operands);
 }
 
-std::unique_ptr<Execution> prepare(const Case& work, const Variant&, int threads) {
+std::unique_ptr<Execution> prepare(const Case& work, const KernelChoice&, int threads) {
   return std::make_unique<DilatedCpu>(work, threads);
 }
 

@@ -21,8 +21,8 @@ void require_32_bits(std::string_view what, double count) {
                       "rows are numbered with 32 bits", "use fewer than 2^31"});
 }
 
-bool stored_linear(const Variant& variant) {
-  return variant.baseline || variant.order_scope == OrderScope::tokens || variant.order == "linear";
+bool stored_linear(const KernelChoice& choice) {
+  return choice.order_scope == OrderScope::tokens || choice.order == "linear";
 }
 
 // A branch cut into streams, segments and tiles.
@@ -169,34 +169,34 @@ IndexSize index_size(const Case& work, std::int64_t tile_rows) {
 
 }  // namespace
 
-std::vector<std::int32_t> stored_slots(const Case& work, const Variant& variant) {
-  if (stored_linear(variant)) return {};
-  const std::vector<std::int64_t> slots = order_slots(order_request(work, variant));
+std::vector<std::int32_t> stored_slots(const Case& work, const KernelChoice& choice) {
+  if (stored_linear(choice)) return {};
+  const std::vector<std::int64_t> slots = order_slots(order_request(work, choice));
   std::vector<std::int32_t> narrow(slots.size());
   for (std::size_t t = 0; t < slots.size(); ++t) {
     if (slots[t] < 0 || slots[t] >= work.sequence_length)
-      throw UsageError({fmt::format("slot {} of position {}", slots[t], t), "order " + variant.order,
+      throw UsageError({fmt::format("slot {} of position {}", slots[t], t), "order " + choice.order,
                         fmt::format("slots go from 0 to {}", work.sequence_length - 1),
-                        "look at `hilbench order " + variant.order + "`"});
+                        "look at `hilbench order " + choice.order + "`"});
     narrow[t] = static_cast<std::int32_t>(slots[t]);
   }
   return narrow;
 }
 
-Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
+Index build_index(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                   const TraversalFacts& facts) {
   require_32_bits("positions", static_cast<double>(work.sequence_length));
   require_32_bits("rows of batch and heads",
                   static_cast<double>(work.batch) * static_cast<double>(work.heads));
   Index index{.q_rows = work.sequence_length, .kv_rows = work.sequence_length};
-  index.k_slots = stored_slots(work, variant);
-  if (variant.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
+  index.k_slots = stored_slots(work, choice);
+  if (choice.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
   const auto branches = static_cast<std::int64_t>(work.pattern.size());
   for (std::int64_t b = 0; b < branches; ++b) {
     const Cut cut = cut_branch(work, work.pattern[static_cast<std::size_t>(b)], tile_rows);
     BranchIndex& branch = index.branches.emplace_back();
-    fill_keys(cut, index.k_slots, variant.key_visit, branch);
-    fill_tiles(cut, b, traversal_of(work, cut.branch, variant, facts), branch);
+    fill_keys(cut, index.k_slots, choice.key_visit, branch);
+    fill_tiles(cut, b, traversal_of(work, cut.branch, choice, facts), branch);
   }
   return index;
 }
@@ -205,18 +205,18 @@ double index_tiles(const Case& work, std::int64_t tile_rows) {
   return index_size(work, tile_rows).tiles;
 }
 
-double index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows) {
+double index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows) {
   const IndexSize size = index_size(work, tile_rows);
-  double bytes = stored_linear(variant) ? 0 : 4 * static_cast<double>(work.sequence_length);
-  if (variant.order_tensors == OrderTensors::qkv) bytes *= 2;
+  double bytes = stored_linear(choice) ? 0 : 4 * static_cast<double>(work.sequence_length);
+  if (choice.order_tensors == OrderTensors::qkv) bytes *= 2;
   return bytes + size.other_bytes + 8 * size.keys + static_cast<double>(sizeof(IndexTile)) * size.tiles;
 }
 
-double device_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows) {
+double device_index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows) {
   const IndexSize size = index_size(work, tile_rows);
-  const bool linear = stored_linear(variant);
-  const bool by_slot = !linear && variant.key_visit == KeyVisit::slot && work.mask == Mask::causal;
-  const bool q_slots = !linear && variant.order_tensors == OrderTensors::qkv;
+  const bool linear = stored_linear(choice);
+  const bool by_slot = !linear && choice.key_visit == KeyVisit::slot && work.mask == Mask::causal;
+  const bool q_slots = !linear && choice.order_tensors == OrderTensors::qkv;
   return static_cast<double>(kDeviceTileBytes) * size.tiles + (linear ? 0 : 4 * size.keys) +
          (by_slot ? 4 * size.keys : 0) + (q_slots ? 4 * static_cast<double>(work.sequence_length) : 0);
 }

@@ -83,19 +83,19 @@ struct Index {
 // linear order. So does order_scope tokens, because there the harness permutes the tensors. Throws UsageError
 // if the order cannot be built or gives a slot outside the sequence, or if there are 2^31 positions or grid
 // rows (rows are numbered with 32 bits).
-Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
+Index build_index(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                   const TraversalFacts& facts = {});
 
 // Slot of each position in memory; empty if the tensors are stored in position order.
-std::vector<std::int32_t> stored_slots(const Case& work, const Variant& variant);
+std::vector<std::int32_t> stored_slots(const Case& work, const KernelChoice& choice);
 
 // Upper bounds, without building the index: of its tiles, and of its bytes in host memory.
 double index_tiles(const Case& work, std::int64_t tile_rows);
-double index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows);
+double index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows);
 // The same for the part in a GPU's memory: tiles of kDeviceTileBytes each, and tables if rows are
 // not equally spaced.
 constexpr std::int64_t kDeviceTileBytes = 48;
-double device_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows);
+double device_index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows);
 
 // The slots that each tile of the first head of the first batch entry reads, as measure_locality takes them:
 // the keys of the tile's segment up to the last visible one, backwards if the tile visits them so. Every

@@ -81,33 +81,33 @@ std::int64_t dilations_power_of_two(const Case& work) {
 
 }  // namespace
 
-Refusal why_not_order(const Case& work, const Variant& variant) {
-  const OrderEntry* entry = find_order_entry(variant.order);
+Refusal why_not_order(const Case& work, const KernelChoice& choice) {
+  const OrderEntry* entry = find_order_entry(choice.order);
   if (!has_grid(work))
     return entry != nullptr && entry->grid.only
                ? Refusal(
-                     fmt::format("order {} cuts a grid; the case has a sequence without one", variant.order))
+                     fmt::format("order {} cuts a grid; the case has a sequence without one", choice.order))
                : std::nullopt;
   if (entry != nullptr && entry->info.param == OrderParam::chunk &&
-      (variant.order_param || variant.order_chunk != 0))
-    return fmt::format("order {} with a chunk: order_chunk does not apply to grids", variant.order);
-  if (entry != nullptr && entry->info.param == OrderParam::residue && variant.order_param)
+      (choice.order_param || choice.order_chunk != 0))
+    return fmt::format("order {} with a chunk: order_chunk does not apply to grids", choice.order);
+  if (entry != nullptr && entry->info.param == OrderParam::residue && choice.order_param)
     return fmt::format("order {} with a parameter: on a grid the dilations of the window decide",
-                       variant.order);
-  return why_not_on_grid({.name = variant.order, .grid = grid_of(work), .box = variant.order_box});
+                       choice.order);
+  return why_not_on_grid({.name = choice.order, .grid = grid_of(work), .box = choice.order_box});
 }
 
-OrderRequest order_request(const Case& work, const Variant& variant) {
-  const OrderInfo& info = order_entry(variant.order).info;
-  if (const Refusal why = why_not_order(work, variant))
+OrderRequest order_request(const Case& work, const KernelChoice& choice) {
+  const OrderInfo& info = order_entry(choice.order).info;
+  if (const Refusal why = why_not_order(work, choice))
     throw UsageError({*why, "", "", "see `hilbench list orders`"});
-  OrderRequest request{.name = variant.order,
+  OrderRequest request{.name = choice.order,
                        .length = work.sequence_length,
                        .grid = grid_of(work),
                        .dilation = dilation_of(work),
-                       .box = variant.order_box,
-                       .file = variant.order_file};
-  const auto param = variant.order_param;
+                       .box = choice.order_box,
+                       .file = choice.order_file};
+  const auto param = choice.order_param;
   switch (info.param) {
     case OrderParam::none:
     case OrderParam::box:
@@ -116,7 +116,7 @@ OrderRequest order_request(const Case& work, const Variant& variant) {
                           fmt::format("write '{}'", info.name)});
       break;
     case OrderParam::chunk:
-      request.chunk = std::min(param.value_or(variant.order_chunk), kMostPositions);
+      request.chunk = std::min(param.value_or(choice.order_chunk), kMostPositions);
       require_range("chunk", request.chunk, param ? 1 : 0, kMostPositions, info.name);
       if (request.chunk == 0 && request.grid.empty()) request.chunk = request.length;
       break;

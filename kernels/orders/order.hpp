@@ -42,14 +42,14 @@ struct OrderRequest {
 
 // Why there is no such order for the positions of the case: an order of grids for a sequence, one of
 // sequences for a grid, or a parameter that does not fit the grid.
-Refusal why_not_order(const Case& work, const Variant& variant);
+Refusal why_not_order(const Case& work, const KernelChoice& choice);
 
-// The order of `variant` with every parameter that `work` decides. Unless given, chunk is the length (0 for
+// The order of `choice` with every parameter that `work` decides. Unless given, chunk is the length (0 for
 // an order without chunks, and on a grid), and residue is the lcm of the dilations (for bitrev_residue the
 // largest dilation rounded up to a power of two), at most kMaxResidue. `auto` is replaced by the order that
 // it means. Throws UsageError if the order is unknown, if its param is not allowed or out of range, or if
 // why_not_order says why.
-OrderRequest order_request(const Case& work, const Variant& variant);
+OrderRequest order_request(const Case& work, const KernelChoice& choice);
 
 // The slot of each position. The result may not be a bijection; check_order tells. Throws UsageError if the
 // order is unknown, the length is outside 1..kMostPositions, a parameter is out of range, or a `file` cannot

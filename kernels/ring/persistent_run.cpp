@@ -105,7 +105,7 @@ void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t ti
   on_device_ = device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), row_writes);
   if (walk_.branches.empty()) return;
   execution_ = kernel.prepare_walk(
-      piece_case(ring_, rank_, cuts ? Mask::causal : Mask::full), ring_.variant(),
+      piece_case(ring_, rank_, cuts ? Mask::causal : Mask::full), ring_.variant().kernel(),
       {.timeout_s = transport_.timeout_s(), .spared_multiprocessors = transport_.multiprocessors()});
   execution_->load(walk_);
 }

@@ -162,7 +162,7 @@ class BranchBuilder {
         add_key(source.slots.empty() ? row : source.slots[static_cast<std::size_t>(row)], position);
       });
     if (keys_.empty()) return;
-    if (ring_.variant().key_visit == KeyVisit::slot) std::sort(keys_.begin(), keys_.end());
+    if (ring_.variant().kernel().key_visit == KeyVisit::slot) std::sort(keys_.begin(), keys_.end());
     lists_.back()[at] = static_cast<std::int64_t>(list_.size());
     List& list = list_.emplace_back(List{.begin = static_cast<std::int64_t>(index_.key_slot.size()),
                                          .count = static_cast<std::int64_t>(keys_.size()),

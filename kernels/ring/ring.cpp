@@ -78,10 +78,10 @@ Refusal why_not_persistent(const Case& work, const Variant& variant) {
         "ring_launch persistent: {} computes in steps; ring, allgather and their packed forms "
         "have one launch a rank",
         to_string(variant.ring.algorithm));
-  if (variant.traversal.starts_with("sawtooth"))
+  if (variant.kernel().traversal.starts_with("sawtooth"))
     return "ring_launch persistent: shards are visited in the sequence in which they arrive, never backwards "
            "as in traversal " +
-           variant.traversal;
+           variant.kernel().traversal;
   return std::nullopt;
 }
 
@@ -97,13 +97,13 @@ Refusal why_not_ring(const Case& work, const Variant& variant) {
   if (work.ring_size > kMaxRanks)
     return fmt::format("ring_size {}: rings have at most {} ranks", work.ring_size, kMaxRanks);
   if (work.heads > kMaxHeads) return fmt::format("{} heads: rings take at most {}", work.heads, kMaxHeads);
-  if (variant.order_scope == OrderScope::tokens) return "a ring has no order_scope tokens";
+  if (variant.kernel().order_scope == OrderScope::tokens) return "a ring has no order_scope tokens";
   const bool global = variant.ring.order_span == OrderSpan::global;
-  if (global && variant.order_tensors == OrderTensors::qkv)
+  if (global && variant.kernel().order_tensors == OrderTensors::qkv)
     return "order_span global stores Q by position: order_tensors must be kv";
   if (global && packs(variant.ring.algorithm))
     return "packed rows are taken from shards: order_span must be shard";
-  if (!global && variant.order == "file")
+  if (!global && variant.kernel().order == "file")
     return "an order file is of the whole sequence: order_span must be global";
   if (Refusal reason = why_not_groups(work, variant)) return reason;
   if (Refusal reason = why_not_persistent(work, variant)) return reason;
@@ -113,7 +113,7 @@ Refusal why_not_ring(const Case& work, const Variant& variant) {
 Sharding sharding_of(const Case& work, const Variant& variant) {
   if (variant.ring.sharding != Sharding::automatic) return variant.ring.sharding;
   const bool balanced = work.mask != Mask::causal || variant.ring.algorithm == RingAlgorithm::ulysses;
-  if (balanced || variant.baseline || work.ring_size == 1) return Sharding::contiguous;
+  if (balanced || variant.is_baseline() || work.ring_size == 1) return Sharding::contiguous;
   if (variant.ring.order_span == OrderSpan::global) return Sharding::zigzag;
   const Shards contiguous(Sharding::contiguous, work.sequence_length, work.ring_size);
   return RingNeeds(work, contiguous, HeadClasses(work)).any() ? Sharding::zigzag : Sharding::contiguous;

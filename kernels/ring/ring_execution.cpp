@@ -90,7 +90,7 @@ void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
   std::erase_if(piece.index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
   if (piece.index.branches.empty()) return;
   const Case work = piece_case(ring_, rank_, mask_of(piece.index));
-  piece.execution = kernel_.prepare(work, ring_.variant(), threads_);
+  piece.execution = kernel_.prepare(work, ring_.variant().kernel(), threads_);
   piece.execution->load(piece.index);
   step.pieces.push_back(std::move(piece));
 }

@@ -94,8 +94,9 @@ Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows
                      const PieceOptions& options) {
   Case alone = ring.work();
   alone.ring_size = 1;
-  Variant by_position = ring.variant();
-  by_position.order = "linear";
+  KernelChoice linear = ring.variant().kernel();
+  linear.order = "linear";
+  Variant by_position{linear, ring.variant().ring};
   by_position.ring.order_span = OrderSpan::shard;
   by_position.ring.groups = 0;
   by_position.ring.outer_link = OuterLink::direct;
@@ -116,7 +117,7 @@ Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows
 
 std::vector<std::int32_t> stored_q_positions(const Ring& ring, std::int64_t rank) {
   const std::vector<std::int32_t> positions = positions_of_rows(ring, rank);
-  if (ring.variant().order_tensors == OrderTensors::kv) return positions;
+  if (ring.variant().kernel().order_tensors == OrderTensors::kv) return positions;
   return put_into(order_of(ring, rank), positions);
 }
 
@@ -169,7 +170,7 @@ Index ring_index(const Ring& ring, std::int64_t rank, std::int64_t source, First
   const PieceKeys keys(ring, rank, source);
   Index index{.q_rows = ring.shards().count(rank),
               .kv_rows = keys.packed ? ring.sent_rows(source) : ring.kv_rows(source)};
-  if (ring.variant().order_tensors == OrderTensors::qkv) index.q_slots = order_of(ring, rank);
+  if (ring.variant().kernel().order_tensors == OrderTensors::qkv) index.q_slots = order_of(ring, rank);
   if (first == FirstPiece::yes) index.branches.push_back(clearing_tiles(ring, rank, tile_rows));
   for (std::int64_t b = 0; b < static_cast<std::int64_t>(ring.work().pattern.size()); ++b)
     index.branches.push_back(piece_branch(ring, rank, keys, b, first, {tile_rows, options.causal}));

@@ -9,7 +9,7 @@ Walk ring_walk(const Ring& ring, std::int64_t rank, std::int64_t tile_rows, Caus
             .kv_rows = ring.kv_rows(rank),
             .sources = std::ssize(ring.buffer_rows(rank)),
             .received_rows = ring.longest_sent_rows()};
-  if (ring.variant().order_tensors == OrderTensors::qkv) walk.q_slots = order_of(ring, rank);
+  if (ring.variant().kernel().order_tensors == OrderTensors::qkv) walk.q_slots = order_of(ring, rank);
   std::vector<PieceKeys> sources;
   for (const RingStep& step : ring.steps(rank))
     for (const RingStep::Source& source : step.sources)

@@ -20,11 +20,11 @@ Case shard_case(const Ring& ring, std::int64_t rank) {
 
 OrderRequest shard_order(const Ring& ring, std::int64_t rank) {
   const Case of = ring.global_order() ? ring.work() : shard_case(ring, rank);
-  return of.sequence_length == 0 ? OrderRequest{} : order_request(of, ring.variant());
+  return of.sequence_length == 0 ? OrderRequest{} : order_request(of, ring.variant().kernel());
 }
 
 std::vector<std::int32_t> order_of(const Ring& ring, std::int64_t rank) {
-  if (ring.variant().order == "linear") return {};
+  if (ring.variant().kernel().order == "linear") return {};
   const OrderRequest request = shard_order(ring, rank);
   if (request.length == 0) return {};
   const std::vector<std::int64_t> slots = order_slots(request);
@@ -38,7 +38,7 @@ Traversal ring_traversal(const Ring& ring, const Branch& branch, CausalTraversal
                               : std::max<std::int64_t>(1, piece.sequence_length / ring.ranks());
   piece.heads = ring.piece_heads();
   piece.kv_heads = ring.piece_kv_heads();
-  return traversal_of(piece, branch, ring.variant(), {.causal = causal});
+  return traversal_of(piece, branch, ring.variant().kernel(), {.causal = causal});
 }
 
 }  // namespace hilbench

@@ -45,16 +45,16 @@ Traversal fastest_traversal(const Case& work, const Branch& branch, CausalTraver
   return {"longest_first", heads};
 }
 
-Traversal traversal_of(const Case& work, const Branch& branch, const Variant& variant,
+Traversal traversal_of(const Case& work, const Branch& branch, const KernelChoice& choice,
                        const TraversalFacts& facts) {
-  if (variant.traversal == "auto") return fastest_traversal(work, branch, facts.causal);
-  if (variant.traversal == "sawtooth")
-    return {variant.traversal, variant.traversal_param.value_or(facts.at_once)};
-  return {variant.traversal, variant.traversal_param};
+  if (choice.traversal == "auto") return fastest_traversal(work, branch, facts.causal);
+  if (choice.traversal == "sawtooth")
+    return {choice.traversal, choice.traversal_param.value_or(facts.at_once)};
+  return {choice.traversal, choice.traversal_param};
 }
 
-bool chosen_by_program(const Variant& variant) {
-  return variant.traversal == "auto" || (variant.traversal == "sawtooth" && !variant.traversal_param);
+bool chosen_by_program(const KernelChoice& choice) {
+  return choice.traversal == "auto" || (choice.traversal == "sawtooth" && !choice.traversal_param);
 }
 
 }  // namespace hilbench

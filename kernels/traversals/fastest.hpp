@@ -34,11 +34,11 @@ struct TraversalFacts {
   std::int64_t at_once = 1;  // tiles: multiprocessors of a GPU, threads of a processor
 };
 
-// What `variant` asks for: the fastest if that is `auto`, waves of as many tiles as there are at once if that
+// What `choice` asks for: the fastest if that is `auto`, waves of as many tiles as there are at once if that
 // is `sawtooth` without a number.
-Traversal traversal_of(const Case& work, const Branch& branch, const Variant& variant,
+Traversal traversal_of(const Case& work, const Branch& branch, const KernelChoice& choice,
                        const TraversalFacts& facts);
-// Whether `variant` leaves that to this program, so that records have to say what was chosen.
-bool chosen_by_program(const Variant& variant);
+// Whether `choice` leaves that to this program, so that records have to say what was chosen.
+bool chosen_by_program(const KernelChoice& choice);
 
 }  // namespace hilbench

@@ -69,11 +69,11 @@ void fill_lists(const WindowTiles& tiles, const std::vector<IndexTile>& laid, Br
   branch.masks = store.masks();
 }
 
-Index window_index(const Case& work, const Variant& variant, const TraversalFacts& facts) {
-  const WindowTiles tiles(work, variant);
+Index window_index(const Case& work, const KernelChoice& choice, const TraversalFacts& facts) {
+  const WindowTiles tiles(work, choice);
   Index index{.q_rows = work.sequence_length, .kv_rows = work.sequence_length};
   index.k_slots = tiles.k_slots();
-  if (variant.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
+  if (choice.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
   BranchIndex& branch = index.branches.emplace_back();
   branch.query_rows = tiles.query_rows();
   TileGrid grid{.rows = grid_rows(work, 0, std::vector<std::size_t>(static_cast<std::size_t>(work.kv_heads))),
@@ -81,39 +81,38 @@ Index window_index(const Case& work, const Variant& variant, const TraversalFact
                 .tiles = lay_out(tiles, branch)};
   fill_lists(tiles, grid.tiles, branch);
   branch.tiles = visited_tiles(
-      grid, traversal_of(work, work.pattern.front(), variant, facts),
+      grid, traversal_of(work, work.pattern.front(), choice, facts),
       [](const IndexTile& tile) { return static_cast<double>(tile.query_count) * tile.key_count; });
   return index;
 }
 
 }  // namespace
 
-Index case_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
+Index case_index(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                  const TraversalFacts& facts) {
-  return has_windows(work) ? window_index(work, variant, facts)
-                           : build_index(work, variant, tile_rows, facts);
+  return has_windows(work) ? window_index(work, choice, facts) : build_index(work, choice, tile_rows, facts);
 }
 
-double case_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
+double case_index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                         const std::optional<TileCounts>& counts) {
-  if (!has_windows(work)) return index_bytes(work, variant, tile_rows);
+  if (!has_windows(work)) return index_bytes(work, choice, tile_rows);
   const auto positions = static_cast<double>(work.sequence_length);
   const double heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
   const double tiles = (positions + kMaskedRows - 1) / kMaskedRows * (heads + 1);
   double bytes = tiles * static_cast<double>(sizeof(IndexTile)) + 16 * (positions / kMaskedRows + 2);
-  if (variant.order != "linear") bytes += 12 * positions;  // slots of K and Q, rows of Q
+  if (choice.order != "linear") bytes += 12 * positions;  // slots of K and Q, rows of Q
   if (!counts) return bytes;
   return bytes + 4 * static_cast<double>(counts->keys) + 4 * static_cast<double>(counts->blocks) +
          static_cast<double>(sizeof(BlockMask)) * static_cast<double>(counts->masks);
 }
 
-double case_device_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
+double case_device_index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                                const std::optional<TileCounts>& counts) {
-  if (!has_windows(work)) return device_index_bytes(work, variant, tile_rows);
+  if (!has_windows(work)) return device_index_bytes(work, choice, tile_rows);
   const auto positions = static_cast<double>(work.sequence_length);
   const double heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
   double bytes = (positions / kMaskedRows + 1) * heads * static_cast<double>(kDeviceTileBytes);
-  if (variant.order_tensors == OrderTensors::qkv) bytes += 4 * positions;  // rows of Q
+  if (choice.order_tensors == OrderTensors::qkv) bytes += 4 * positions;  // rows of Q
   if (!counts) return bytes;
   // Blocks have a mask's number each and may be listed; a short block may add a mask of its own.
   const double masks = static_cast<double>(counts->masks) + kMaskedKeys;

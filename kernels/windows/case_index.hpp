@@ -10,17 +10,17 @@ namespace hilbench {
 
 // The index of a variant for a case. For windows `tile_rows` is kMaskedRows, and every list holds the keys
 // of one tile by ascending slot. Throws UsageError as build_index does.
-Index case_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
+Index case_index(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                  const TraversalFacts& facts = {});
 
 // A GPU gets the masks of windows in parts: at most this many (32 MiB) are in host memory a second time.
 inline constexpr std::int64_t kMasksUnderway = std::int64_t{1} << 14;
 
 // Bytes of the index in host memory, without building it: an upper bound, with `counts` of windows.
-double case_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
+double case_index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                         const std::optional<TileCounts>& counts);
 // The same for the part in a GPU's memory.
-double case_device_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
+double case_device_index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                                const std::optional<TileCounts>& counts);
 
 }  // namespace hilbench

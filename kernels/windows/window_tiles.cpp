@@ -75,16 +75,16 @@ std::uint64_t hash_of(const BlockMask& mask) {
   return hash;
 }
 
-WindowTiles::WindowTiles(const Case& work, const Variant& variant)
+WindowTiles::WindowTiles(const Case& work, const KernelChoice& choice)
     : work_(work),
-      tiles_(variant.tiles),
-      k_slots_(stored_slots(work, variant)),
+      tiles_(choice.tiles),
+      k_slots_(stored_slots(work, choice)),
       of_position_(coordinates_of_positions(work)) {
   if (k_slots_.empty()) return;
   of_key_slot_.resize(of_position_.size());
   for (std::size_t t = 0; t < k_slots_.size(); ++t)
     of_key_slot_[static_cast<std::size_t>(k_slots_[t])] = of_position_[t];
-  if (variant.order_tensors != OrderTensors::qkv) return;
+  if (choice.order_tensors != OrderTensors::qkv) return;
   query_rows_.resize(k_slots_.size());
   for (std::size_t t = 0; t < k_slots_.size(); ++t)
     query_rows_[static_cast<std::size_t>(k_slots_[t])] = static_cast<std::int32_t>(t);

@@ -16,7 +16,7 @@ namespace hilbench {
 class WindowTiles {
  public:
   // Throws UsageError as order_request and order_slots do.
-  WindowTiles(const Case& work, const Variant& variant);
+  WindowTiles(const Case& work, const KernelChoice& choice);
 
   std::int64_t size() const;  // tiles of a head
   std::int32_t query_count(std::int64_t tile) const;

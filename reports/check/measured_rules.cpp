@@ -55,12 +55,13 @@ bool moves_rows(const Record& record) {
 // A kernel variant whose order is judged against the reference.
 bool is_judged_order(const Record& record) {
   return is_ok(record) && !record.twin && record.speedup && record.kind == ImplementationKind::kernel &&
-         moves_rows(record) && record.variant.order != "linear" && record.variant.order != "random";
+         moves_rows(record) && record.variant.kernel().order != "linear" &&
+         record.variant.kernel().order != "random";
 }
 
 bool is_control(const Record& record) {
   return is_ok(record) && record.kind == ImplementationKind::kernel &&
-         (record.variant.order == "random" || record.variant.rows == KeyRows::gathered);
+         (record.variant.kernel().order == "random" || record.variant.kernel().rows == KeyRows::gathered);
 }
 
 std::size_t processes_of(const Record& record) {

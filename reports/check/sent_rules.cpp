@@ -187,7 +187,8 @@ void check_private(const ReportInput& input, const PrivateNames& names, Findings
     fields.look_into("environment", *record.environment);
     fields.look_at("reason", record.reason);
     for (const auto& [name, counter] : record.counters) fields.look_at("counters." + name, counter.reason);
-    if (is_absolute(record.variant.order_file.string())) fields.add("asked.order_file", "an absolute path");
+    if (is_absolute(record.variant.kernel().order_file.string()))
+      fields.add("asked.order_file", "an absolute path");
   }
   if (fields.found().empty())
     return add_ok(findings, "private: no absolute path, no name of this machine or its user");

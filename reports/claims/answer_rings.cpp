@@ -17,14 +17,16 @@ namespace {
 const Record* linear_of(const CaseView& of_case, const Record& hilbert) {
   const auto with_span = [&](OrderSpan span) -> const Record* {
     Variant wanted = hilbert.variant;
-    wanted.order = "linear";
-    wanted.order_param.reset();
+    KernelChoice& linear = wanted.change();
+    linear.order = "linear";
+    linear.order_param.reset();
     wanted.ring.order_span = span;
     for (const Record* record : of_case.records) {
+      if (record->kind != ImplementationKind::kernel || record->status != Status::ok) continue;
       Variant variant = record->variant;
-      variant.order_chunk = wanted.order_chunk, variant.chunk_in_id = wanted.chunk_in_id;
-      if (record->kind == ImplementationKind::kernel && record->status == Status::ok && variant == wanted)
-        return record;
+      variant.change().order_chunk = linear.order_chunk;
+      variant.change().chunk_in_id = linear.chunk_in_id;
+      if (variant == wanted) return record;
     }
     return nullptr;
   };
@@ -56,7 +58,7 @@ ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
         if (record->variant.ring.algorithm == RingAlgorithm::ring_packed && other->variant == whole &&
             other->comm_bytes.value_or(0) > 0)
           packed.push_back(*record->comm_bytes / *other->comm_bytes);
-      if (record->kind != ImplementationKind::kernel || record->variant.order != "hilbert" ||
+      if (record->kind != ImplementationKind::kernel || record->variant.kernel().order != "hilbert" ||
           *record->comm_bytes <= 0)
         continue;
       const Record* linear = linear_of(of_case, *record);

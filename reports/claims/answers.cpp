@@ -43,12 +43,13 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
   for (const CaseView& of_case : view.cases) {
     std::map<std::string, const Record*> pooled;
     for (const Record* record : of_case.records)
-      if (record->kind == ImplementationKind::kernel && record->variant.buffers == Buffers::pooled)
+      if (record->kind == ImplementationKind::kernel && record->variant.kernel().buffers == Buffers::pooled)
         pooled[record->variant_id] = record;
     for (const Record* fresh : of_case.records) {
-      if (fresh->kind != ImplementationKind::kernel || fresh->variant.buffers != Buffers::fresh) continue;
+      if (fresh->kind != ImplementationKind::kernel || fresh->variant.kernel().buffers != Buffers::fresh)
+        continue;
       Variant other = fresh->variant;
-      other.buffers = Buffers::pooled;
+      other.change().buffers = Buffers::pooled;
       const auto found = pooled.find(variant_id(other));
       if (found == pooled.end()) continue;
       ClaimAnswer answer{.claim = &claim, .where = &of_case, .dtype = of_case.work->dtype};

@@ -13,15 +13,14 @@ std::int64_t effective_chunk(std::int64_t chunk, std::int64_t length) {
 
 // True if all options except order, its parameter, chunk, scope and `rows` are at their defaults.
 bool plain_options(const Variant& variant, KeyRows rows) {
-  Variant plain;
-  plain.rows = rows;
-  plain.kernel = variant.kernel;
-  plain.order = variant.order;
-  plain.order_param = variant.order_param;
-  plain.order_chunk = variant.order_chunk;
-  plain.chunk_in_id = variant.chunk_in_id;
-  plain.order_scope = variant.order_scope;
-  return variant == plain;
+  const KernelChoice& kernel = variant.kernel();
+  return variant == Variant{KernelChoice{.name = kernel.name,
+                                         .order = kernel.order,
+                                         .order_param = kernel.order_param,
+                                         .order_chunk = kernel.order_chunk,
+                                         .chunk_in_id = kernel.chunk_in_id,
+                                         .order_scope = kernel.order_scope,
+                                         .rows = rows}};
 }
 
 }  // namespace
@@ -30,8 +29,8 @@ ClaimRecords claim_records(const CaseView& of_case, std::int64_t order_chunk) {
   ClaimRecords found;
   const auto matches = [&](const Record& record, std::string_view order, OrderScope scope,
                            KeyRows rows = KeyRows::automatic) {
-    return record.kind == ImplementationKind::kernel && record.variant.order == order &&
-           record.variant.order_scope == scope && plain_options(record.variant, rows);
+    return record.kind == ImplementationKind::kernel && record.variant.kernel().order == order &&
+           record.variant.kernel().order_scope == scope && plain_options(record.variant, rows);
   };
   for (const Record* record : of_case.records)
     if (!found.standard && matches(*record, "linear", OrderScope::memory)) found.standard = record;

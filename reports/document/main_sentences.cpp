@@ -106,7 +106,7 @@ std::string rivals_sentence(const View& view) {
 bool has_control(const View& view) {
   return std::any_of(view.cases.begin(), view.cases.end(), [](const CaseView& of_case) {
     return std::any_of(of_case.records.begin(), of_case.records.end(),
-                       [](const Record* record) { return record->variant.order == "random"; });
+                       [](const Record* record) { return record->variant.kernel().order == "random"; });
   });
 }
 

@@ -18,9 +18,9 @@ const Record* record_in(const CaseView& of_case, const std::string& id) {
   return found == of_case.records.end() ? nullptr : *found;
 }
 
-std::string traversal_text(const Variant& variant) {
-  return variant.traversal_param ? fmt::format("{}.{}", variant.traversal, *variant.traversal_param)
-                                 : variant.traversal;
+std::string traversal_text(const KernelChoice& kernel) {
+  return kernel.traversal_param ? fmt::format("{}.{}", kernel.traversal, *kernel.traversal_param)
+                                : kernel.traversal;
 }
 
 // The same variant in the traversal of the reference of its case; null if that was not measured.
@@ -28,17 +28,17 @@ const Record* base_of(const CaseView& of_case, const Record& record) {
   const Record* reference = record_in(of_case, record.reference);
   if (reference == nullptr) return nullptr;
   Variant wanted = record.variant;
-  wanted.traversal = reference->variant.traversal;
-  wanted.traversal_param = reference->variant.traversal_param;
+  wanted.change().traversal = reference->variant.kernel().traversal;
+  wanted.change().traversal_param = reference->variant.kernel().traversal_param;
   return record_in(of_case, variant_id(wanted));
 }
 
 // "dilated_wgmma/hilbert": the kernel that ran and its order with all options. Each case has it once.
 std::string kernel_and_order(const Record& record) {
   Variant variant = record.variant;
-  variant.traversal = Variant{}.traversal;
-  variant.traversal_param.reset();
-  return record.kernel + variant_id(variant).substr(variant.kernel.size());
+  variant.change().traversal = KernelChoice{}.traversal;
+  variant.change().traversal_param.reset();
+  return record.kernel + variant_id(variant).substr(variant.name().size());
 }
 
 struct Compared {
@@ -53,8 +53,8 @@ bool varies_traversals(const View& view) {
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records)
       if (record->kind == ImplementationKind::kernel) {
-        traversals.insert(traversal_text(record->variant));
-        orders.insert(record->variant.order);
+        traversals.insert(traversal_text(record->variant.kernel()));
+        orders.insert(record->variant.kernel().order);
       }
   return traversals.size() > 1 && traversals.size() > orders.size();
 }
@@ -67,7 +67,8 @@ std::vector<std::string> traversal_sentences(const View& view) {
       const Record* base = base_of(of_case, *record);
       if (base == nullptr || base == record) continue;
       if (const auto ratio = time_ratio(*base, *record))
-        tallies[{kernel_and_order(*record), traversal_text(record->variant), traversal_text(base->variant)}]
+        tallies[{kernel_and_order(*record), traversal_text(record->variant.kernel()),
+                 traversal_text(base->variant.kernel())}]
             .add(*ratio);
     }
   std::vector<std::pair<Compared, Tally>> sorted(tallies.begin(), tallies.end());

@@ -133,39 +133,40 @@ Case case_from(const json& params, const json& asked) {
 }
 
 Variant variant_from(const Record& record, const json& params, const json& asked) {
-  Variant variant;
-  variant.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
-  variant.baseline = record.kind == ImplementationKind::baseline;
+  const std::string name = record.variant_id.substr(0, record.variant_id.find('/'));
+  Variant variant{KernelChoice{.name = name}};
+  if (record.kind == ImplementationKind::baseline) variant.choice = BaselineName{name};
   // A record that was stored before an option existed lacks it; the variant had the default. A baseline has
   // only the options of rings.
   for (const VariantOption& option : variant_fields()) {
     const bool of_rings = option.scope == OptionScope::rings;
-    if (variant.baseline && !of_rings) continue;
+    if (variant.is_baseline() && !of_rings) continue;
     const json& from = of_rings ? asked : params;
     if (from.contains(option.name) && !(option.scope == OptionScope::windows && from[option.name].is_null()))
       read_field(from, option, variant);
   }
-  if (variant.baseline) return variant;
-  variant.order = string_at(params, "order");
-  variant.order_param = optional_integer_at(params, "order_param");
+  if (variant.is_baseline()) return variant;
+  KernelChoice& kernel = variant.change();
+  kernel.order = string_at(params, "order");
+  kernel.order_param = optional_integer_at(params, "order_param");
   if (params.contains("order_box") && !params["order_box"].is_null())
     for (const json& extent : array_at(params, "order_box"))
-      variant.order_box.push_back(to_integer(extent, "order_box"));
-  variant.traversal = string_at(params, "traversal");
-  variant.traversal_param = optional_integer_at(params, "traversal_param");
-  variant.order_chunk = positive_at(asked, "order_chunk");
-  variant.chunk_in_id = boolean_at(asked, "chunk_in_id");
-  variant.order_file = text_at(asked, "order_file");
-  variant.order_file_hash = static_cast<std::uint32_t>(positive_at(asked, "order_file_hash"));
+      kernel.order_box.push_back(to_integer(extent, "order_box"));
+  kernel.traversal = string_at(params, "traversal");
+  kernel.traversal_param = optional_integer_at(params, "traversal_param");
+  kernel.order_chunk = positive_at(asked, "order_chunk");
+  kernel.chunk_in_id = boolean_at(asked, "chunk_in_id");
+  kernel.order_file = text_at(asked, "order_file");
+  kernel.order_file_hash = static_cast<std::uint32_t>(positive_at(asked, "order_file_hash"));
   return variant;
 }
 
 // Ids leave out the default traversal. It was head_major once: such a record says now what it did by default.
 void follow_default_traversal(Record& record) {
   Variant& variant = record.variant;
-  if (variant.baseline || variant.traversal != "head_major" || !record.traversals.empty()) return;
+  if (variant.kernel().traversal != "head_major" || !record.traversals.empty()) return;
   if (record.variant_id.find("/head_major") != std::string::npos) return;
-  variant.traversal = Variant{}.traversal;
+  variant.change().traversal = KernelChoice{}.traversal;
   record.traversals.assign(record.work.pattern.size(), "head_major");
 }
 

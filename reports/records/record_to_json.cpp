@@ -72,19 +72,20 @@ json params_json(const Record& record) {
   params["cache"] = record.cache;
   params["steady_s"] = record.steady_s > 0 ? number(record.steady_s) : json(nullptr);
   const Variant& variant = record.variant;
-  const bool ordered = !variant.baseline;
+  const KernelChoice& kernel = variant.kernel();
+  const bool ordered = !variant.is_baseline();
   for (const VariantOption& option : variant_fields()) {
     const bool applies = ordered && (work.ring_size > 1 || option.scope != OptionScope::rings) &&
                          (has_windows(work) || option.scope != OptionScope::windows);
     params[option.name] = applies ? field_json(option, variant) : json(nullptr);
   }
-  params["order"] = ordered ? json(variant.order) : json(nullptr);
-  params["order_box"] = ordered && !variant.order_box.empty() ? json(variant.order_box) : json(nullptr);
-  params["order_param"] = ordered && variant.order_param ? json(*variant.order_param) : json(nullptr);
+  params["order"] = ordered ? json(kernel.order) : json(nullptr);
+  params["order_box"] = ordered && !kernel.order_box.empty() ? json(kernel.order_box) : json(nullptr);
+  params["order_param"] = ordered && kernel.order_param ? json(*kernel.order_param) : json(nullptr);
   params["order_chunk"] = ordered ? positive(record.order_chunk) : json(nullptr);
-  params["traversal"] = ordered ? json(variant.traversal) : json(nullptr);
+  params["traversal"] = ordered ? json(kernel.traversal) : json(nullptr);
   params["traversal_param"] =
-      ordered && variant.traversal_param ? json(*variant.traversal_param) : json(nullptr);
+      ordered && kernel.traversal_param ? json(*kernel.traversal_param) : json(nullptr);
   params["traversals"] = record.traversals.empty() ? json(nullptr) : json(record.traversals);
   params["ring_algorithm"] = text(record.ring_algorithm);
   params["ring_groups"] = positive(record.ring_groups);
@@ -96,17 +97,17 @@ json params_json(const Record& record) {
 
 // Values as the sweep states them, if `params` holds what they resolved to.
 json asked_json(const Record& record) {
-  const Variant& variant = record.variant;
+  const KernelChoice& kernel = record.variant.kernel();
   json asked = {{"threads", positive(record.work.threads)},
-                {"order_chunk", positive(variant.order_chunk)},
-                {"chunk_in_id", variant.chunk_in_id},
-                {"order_file", text(variant.order_file.string())},
-                {"order_file_hash", positive(variant.order_file_hash)},
+                {"order_chunk", positive(kernel.order_chunk)},
+                {"chunk_in_id", kernel.chunk_in_id},
+                {"order_file", text(kernel.order_file.string())},
+                {"order_file_hash", positive(kernel.order_file_hash)},
                 {"reference", text(record.reference)},
                 {"margin", number(record.margin)},
                 {"injected", number(record.injected)}};
   for (const VariantOption& option : variant_fields())
-    if (option.scope == OptionScope::rings) asked[option.name] = field_json(option, variant);
+    if (option.scope == OptionScope::rings) asked[option.name] = field_json(option, record.variant);
   return asked;
 }
 

@@ -87,7 +87,7 @@ const Record* subject_of(const CaseView& of_case) {
   const Record* first = nullptr;
   for (const Record* record : of_case.records) {
     if (record->kind != ImplementationKind::kernel || !record->speedup) continue;
-    if (record->variant_id == record->variant.kernel + "/hilbert") return record;
+    if (record->variant_id == record->variant.name() + "/hilbert") return record;
     if (!first) first = record;
   }
   return first;
@@ -96,7 +96,7 @@ const Record* subject_of(const CaseView& of_case) {
 // The result of random order of the same kernel, the negative control.
 std::string control_text(const CaseView& of_case, const Record& subject) {
   for (const Record* record : of_case.records)
-    if (record->speedup && record->variant_id == subject.variant.kernel + "/random")
+    if (record->speedup && record->variant_id == subject.variant.name() + "/random")
       return fmt::format("; random order, the control: {}, {}",
                          ratio_text(record->speedup->ratio, record->speedup->ci), verdict_text(*record));
   return "; random order was not measured";

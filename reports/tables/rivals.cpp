@@ -32,7 +32,7 @@ Cell ratio_cell(const std::vector<RivalPair>& pairs, const Record& kernel, std::
 
 bool is_plain_linear(const Record& record) {
   return record.kind == ImplementationKind::kernel &&
-         one_rank_id(record.variant) == record.variant.kernel + "/linear";
+         one_rank_id(record.variant) == record.variant.name() + "/linear";
 }
 
 std::string kernel_text(const Record& kernel) {
@@ -48,7 +48,7 @@ const Record* fastest_order(const CaseView& of_case, std::string_view kernel) {
   const Record* fastest = nullptr;
   for (const Record* record : of_case.records) {
     const bool computes = record->status == Status::ok && record->time && record->verify &&
-                          record->variant.order_scope != OrderScope::tokens;
+                          record->variant.kernel().order_scope != OrderScope::tokens;
     if (record->kind != ImplementationKind::kernel || !computes) continue;
     if (!kernel.empty() && record->kernel != kernel) continue;
     if (fastest == nullptr || record->time->median_ns < fastest->time->median_ns) fastest = record;

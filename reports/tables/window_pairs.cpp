@@ -32,9 +32,9 @@ struct WindowOrder {
 // The record of a case that stores everything in raster order and is the same in all else.
 const Record* raster_of(const CaseView& of_case, const Record& ordered) {
   const auto found = std::find_if(of_case.records.begin(), of_case.records.end(), [&](const Record* record) {
-    return record->pairs && record->kernel == ordered.kernel && record->variant.order == "linear" &&
-           record->variant.tiles == ordered.variant.tiles &&
-           record->variant.traversal == ordered.variant.traversal;
+    return record->pairs && record->kernel == ordered.kernel && record->variant.kernel().order == "linear" &&
+           record->variant.kernel().tiles == ordered.variant.kernel().tiles &&
+           record->variant.kernel().traversal == ordered.variant.kernel().traversal;
   });
   return found == of_case.records.end() ? nullptr : *found;
 }
@@ -74,7 +74,7 @@ std::string windows_sentence(const View& view) {
   for (const CaseView& of_case : view.cases) {
     bool compared = false;
     for (const Record* record : of_case.records) {
-      if (!record->pairs || record->variant.order == "linear") continue;
+      if (!record->pairs || record->variant.kernel().order == "linear") continue;
       const Record* raster = raster_of(of_case, *record);
       const auto ratio = raster != nullptr ? time_ratio(*raster, *record) : std::nullopt;
       if (!ratio) continue;

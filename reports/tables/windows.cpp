@@ -41,7 +41,8 @@ double all_pairs(const Case& work) {
 // The kernel in raster order with everything else at its default: the first, as the sweep lists them.
 const Record* raster_of(const CaseView& of_case) {
   for (const Record* record : of_case.records)
-    if (record->pairs && record->variant.order == "linear" && timed_and_verified(*record)) return record;
+    if (record->pairs && record->variant.kernel().order == "linear" && timed_and_verified(*record))
+      return record;
   return nullptr;
 }
 
@@ -78,7 +79,7 @@ void add_windows(const CaseView& of_case, const Record* raster, std::vector<Wind
       row.ratio = time_ratio(*raster, *record);
       if (record->permute_ns) row.with_permutation = time_ratio(*raster, *record, *record->permute_ns);
     }
-    if (fastest != nullptr && record->variant.baseline) row.over_fastest = time_ratio(*record, *fastest);
+    if (fastest != nullptr && record->variant.is_baseline()) row.over_fastest = time_ratio(*record, *fastest);
     rows.push_back(row);
   }
 }
@@ -90,7 +91,8 @@ void add_dense(const View& view, const CaseView& of_case, const Record* raster,
   const double needed = rows.back().needed;
   const Record* fastest = fastest_order(of_case);
   for (const Record* record : dense->records) {
-    if (!timed_and_verified(*record) || (!record->variant.baseline && record->variant.order != "linear"))
+    if (!timed_and_verified(*record) ||
+        (!record->variant.is_baseline() && record->variant.kernel().order != "linear"))
       continue;
     WindowRow row{.of_case = &of_case, .record = record, .dense = true, .needed = needed};
     row.over_needed = all_pairs(*of_case.work) / needed;
@@ -126,7 +128,7 @@ bool open_for_processes(const Measured& ratio) {
 
 std::string remark_of(const WindowRow& row) {
   if (row.dense) return "all pairs: a different function";
-  if (row.record->variant.order_scope == OrderScope::tokens) return "a different function";
+  if (row.record->variant.kernel().order_scope == OrderScope::tokens) return "a different function";
   if (!row.ratio) return "";
   return verdict_words(row.ratio->verdict, row.ratio->processes, row.ratio->margin) +
          (open_for_processes(*row.ratio) ? ", too few processes" : "");

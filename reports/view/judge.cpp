@@ -58,12 +58,12 @@ void set_margins(std::vector<Judged>& pairs) {
 
 bool of_family(const Record& record) {
   return !record.twin && record.kind == ImplementationKind::kernel &&
-         record.variant.order_scope == OrderScope::memory;
+         record.variant.kernel().order_scope == OrderScope::memory;
 }
 
 void set_speedup(const Judged& pair, Verdict verdict) {
   const Ratio ratio = ratio_of(pair.effect);
-  const bool other_function = pair.record->variant.order_scope == OrderScope::tokens;
+  const bool other_function = pair.record->variant.kernel().order_scope == OrderScope::tokens;
   pair.record->speedup = {.ratio = ratio.value,
                           .ci = ratio.ci,
                           .processes = pair.effect.processes,

@@ -35,14 +35,14 @@ TEST(Table, EveryVariantIsWhole) {
 }
 
 TEST(Table, DilatedIsTheBestKernelOfTheDevice) {
-  const Variant dilated{.kernel = "dilated"};
+  const Variant dilated{KernelChoice{.name = "dilated"}};
   const Implementation* best = resolve_implementation(dilated, kOnCpu, nullptr);
   ASSERT_NE(best, nullptr);
   EXPECT_EQ(best->name, "dilated_cpu");
 }
 
 TEST(Table, ARingAlgorithmComputesWithTheBestKernel) {
-  const Variant longnet{.kernel = "longnet_allgather", .baseline = true};
+  const Variant longnet{BaselineName{"longnet_allgather"}};
   EXPECT_EQ(resolve_implementation(longnet, kOnCpu, nullptr)->name, "dilated_cpu");
 }
 
@@ -60,7 +60,7 @@ TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {
     const Gpu gpu{.compute_capability = capability};
     Case work = dense;
     work.dtype = dtype;
-    return resolve_implementation({.kernel = "dilated"}, work, &gpu)->name;
+    return resolve_implementation({KernelChoice{.name = "dilated"}}, work, &gpu)->name;
   };
   EXPECT_EQ(best(90, Dtype::bf16), "dilated_wgmma");
   EXPECT_EQ(best(90, Dtype::fp32), "dilated_simt");
@@ -102,11 +102,12 @@ TEST(Table, AGpuThatNoCompiledCodeRunsOnIsToldSo) {
 }
 
 TEST(Table, NamesResolveToThemselves) {
-  EXPECT_EQ(resolve_implementation({.kernel = "gemm", .baseline = true}, kOnCpu, nullptr),
+  EXPECT_EQ(resolve_implementation({BaselineName{"gemm"}}, kOnCpu, nullptr),
             find_implementation("gemm", DeviceKind::cpu));
-  EXPECT_EQ(resolve_implementation({.kernel = "dilated_cpu"}, {.device = DeviceKind::cuda}, nullptr),
-            nullptr);
-  EXPECT_EQ(resolve_implementation({.kernel = "nonsense"}, kOnCpu, nullptr), nullptr);
+  EXPECT_EQ(
+      resolve_implementation({KernelChoice{.name = "dilated_cpu"}}, {.device = DeviceKind::cuda}, nullptr),
+      nullptr);
+  EXPECT_EQ(resolve_implementation({KernelChoice{.name = "nonsense"}}, kOnCpu, nullptr), nullptr);
 }
 
 TEST(Table, KernelsAndBaselinesAreKeptApart) {

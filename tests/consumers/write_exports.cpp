@@ -26,8 +26,8 @@ Record make_record(const Case& work, const std::string& order, double centre_ns,
   Record record;
   record.sweep = "made-up";
   record.work = work;
-  record.variant.kernel = "dilated";
-  record.variant.order = order;
+  record.variant.change().name = "dilated";
+  record.variant.change().order = order;
   record.case_id = case_id(work);
   record.variant_id = variant_id(record.variant);
   record.reference = "dilated/linear";

@@ -16,7 +16,7 @@ const Implementation* find_implementation(std::string_view name, DeviceKind) {
   return nullptr;
 }
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu*) {
-  return find_implementation(variant.kernel, work.device);
+  return find_implementation(variant.name(), work.device);
 }
 Refusal why_not(const Implementation& implementation, const Case& work, const Variant& variant, const Gpu*) {
   return implementation.why_not(work, variant);

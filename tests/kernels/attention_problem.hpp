@@ -75,15 +75,15 @@ struct AttentionProblem {
     v = random_tensor(random, positions * work.kv_heads, work.head_dim, work.dtype);
   }
 
-  AttentionOutput run(const Implementation& implementation, const Variant& variant, int threads) const {
-    EXPECT_EQ(implementation.why_not(work, variant), std::nullopt);
-    return run_with(*implementation.prepare(work, variant, threads), implementation, variant);
+  AttentionOutput run(const Implementation& implementation, const KernelChoice& choice, int threads) const {
+    EXPECT_EQ(implementation.why_not(work, {choice}), std::nullopt);
+    return run_with(*implementation.prepare(work, choice, threads), implementation, choice);
   }
 
   // By an execution that may have run before.
   AttentionOutput run_with(Execution& execution, const Implementation& implementation,
-                           const Variant& variant) const {
-    const Index index = case_index(work, variant, implementation.tile_rows(work));
+                           const KernelChoice& choice) const {
+    const Index index = case_index(work, choice, implementation.tile_rows(work));
     const Bytes stored_q = stored(q, work, work.heads, index.q_slots);
     const Bytes stored_k = stored(k, work, work.kv_heads, index.k_slots);
     const Bytes stored_v = stored(v, work, work.kv_heads, index.k_slots);

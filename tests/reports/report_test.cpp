@@ -73,7 +73,7 @@ TEST(Report, DrawsHostileNamesAsText) {
       "it's'; system('touch " + (folder.path() / "owned").string() + "') # \"`x`\"\n<b>";
   for (Record& record : input.records) {
     (*record.environment)["host"]["cpu"] = attack;
-    if (record.variant.order == "random") record.variant_id = "dilated/" + attack;
+    if (record.variant.kernel().order == "random") record.variant_id = "dilated/" + attack;
   }
   const ReportOutput output = write_report(input, folder.path() / "out");
   EXPECT_TRUE(output.notes.empty()) << output.notes.at(0);

@@ -45,11 +45,12 @@ Record record(const Case& of, std::string_view kernel, std::string_view order, b
   Record made;
   made.sweep = "quick";
   made.work = of;
-  made.variant = {.kernel = std::string(kernel), .baseline = baseline, .order = std::string(order)};
+  made.variant = {KernelChoice{.name = std::string(kernel), .order = std::string(order)}};
+  if (baseline) made.variant.choice = BaselineName{std::string(kernel)};
   made.case_id = case_id(of);
   made.kernel = baseline ? std::string(kernel) : "dilated_cpu";
   made.kind = baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
-  if (order == "hilbert") made.order_chunk = made.variant.order_chunk = 4096;
+  if (order == "hilbert") made.order_chunk = made.variant.change().order_chunk = 4096;
   made.variant_id = variant_id(made.variant);
   made.threads = 2;
   made.environment = environment();
@@ -85,7 +86,8 @@ void compare_with(Record& made, const Record& reference) {
                           .verdict = verdict_of(effect, made.margin),
                           .margin = made.margin,
                           .against = reference.variant_id};
-  if (made.variant.order_scope == OrderScope::tokens) made.speedup->verdict = Verdict::different_function;
+  if (made.variant.kernel().order_scope == OrderScope::tokens)
+    made.speedup->verdict = Verdict::different_function;
 }
 
 void add_comparison(std::vector<Record>& records, const Case& of, double size) {
@@ -109,7 +111,7 @@ void add_comparison(std::vector<Record>& records, const Case& of, double size) {
     records.push_back(made);
   }
   Record tokens = record(of, "dilated", "hilbert");
-  tokens.variant.order_scope = OrderScope::tokens;
+  tokens.variant.change().order_scope = OrderScope::tokens;
   tokens.variant_id = variant_id(tokens.variant);
   time(tokens, size, 1.03, 2);
   compare_with(tokens, linear);

@@ -16,8 +16,8 @@ Case windowed() {
 
 Record ordered(std::string_view name, double computed, double factor, double phase) {
   Record made = record(windowed(), "dilated", name);
-  made.variant.order_chunk = made.order_chunk = 0;
-  if (name != "linear") made.variant.order_tensors = OrderTensors::qkv;
+  made.variant.change().order_chunk = made.order_chunk = 0;
+  if (name != "linear") made.variant.change().order_tensors = OrderTensors::qkv;
   made.variant_id = variant_id(made.variant);
   time(made, 1, factor, phase);
   made.pairs = Pairs{.needed = 1e6, .computed = 1e6 * computed, .density = 0.01 * computed};

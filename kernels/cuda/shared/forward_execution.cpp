@@ -26,9 +26,9 @@ std::size_t output_elements(const Case& work) {
 
 class ForwardExecution final : public Execution {
  public:
-  ForwardExecution(const Case& work, const Variant& variant, std::unique_ptr<ForwardKernel> kernel)
+  ForwardExecution(const Case& work, const KernelChoice& choice, std::unique_ptr<ForwardKernel> kernel)
       : work_(work),
-        variant_(variant),
+        choice_(choice),
         shape_(forward_shape(work)),
         kernel_(std::move(kernel)),
         covers_(head_covers(work)),
@@ -37,9 +37,9 @@ class ForwardExecution final : public Execution {
   }
 
   void load(const Index& index) override {
-    q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, variant_, index.q_slots));
+    q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, choice_, index.q_slots));
     branches_.clear();
-    for (const BranchIndex& branch : index.branches) branches_.emplace_back(work_, variant_, branch);
+    for (const BranchIndex& branch : index.branches) branches_.emplace_back(work_, choice_, branch);
   }
 
   void run(const Operands& operands, const Index& index) override {
@@ -70,7 +70,7 @@ class ForwardExecution final : public Execution {
 
  private:
   Case work_;
-  Variant variant_;
+  KernelChoice choice_;
   ForwardShape shape_;
   std::unique_ptr<ForwardKernel> kernel_;
   DeviceMemory<HeadCover> covers_;
@@ -82,9 +82,9 @@ class ForwardExecution final : public Execution {
 
 }  // namespace
 
-std::unique_ptr<Execution> forward_execution(const Case& work, const Variant& variant,
+std::unique_ptr<Execution> forward_execution(const Case& work, const KernelChoice& choice,
                                              MakeForwardKernel make) {
-  return std::make_unique<ForwardExecution>(work, variant, make(forward_shape(work)));
+  return std::make_unique<ForwardExecution>(work, choice, make(forward_shape(work)));
 }
 
 double forward_workspace_bytes(const Case& work) {

@@ -15,7 +15,7 @@ using MakeForwardKernel = std::unique_ptr<ForwardKernel> (*)(const ForwardShape&
 
 // Forward attention over all branches of a case by the kernel that `make` makes. If several branches of
 // 16-bit elements merge, they merge in an fp32 copy of O, which is rounded once at the end.
-std::unique_ptr<Execution> forward_execution(const Case& work, const Variant& variant,
+std::unique_ptr<Execution> forward_execution(const Case& work, const KernelChoice& choice,
                                              MakeForwardKernel make);
 double forward_workspace_bytes(const Case& work);
 

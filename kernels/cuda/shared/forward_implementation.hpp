@@ -60,7 +60,7 @@ constexpr Implementation forward_implementation() {
       .why_not = [](const Case& work, const Variant&) { return why_not(kFacts, work); },
       .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
-      .prepare = [](const Case&, const Variant&, int) { return std::unique_ptr<Execution>(); },
+      .prepare = [](const Case&, const KernelChoice&, int) { return std::unique_ptr<Execution>(); },
       .library = no_library,
   };
   if constexpr (kFacts.code.tile_rows != nullptr) {
@@ -68,15 +68,15 @@ constexpr Implementation forward_implementation() {
       return has_windows(work) ? kMaskedRows : kFacts.code.tile_rows(forward_shape(work));
     };
     implementation.workspace_bytes = [](const Case& work, int) { return forward_workspace_bytes(work); };
-    implementation.prepare = [](const Case& work, const Variant& variant, int) {
-      if (has_windows(work)) return window_execution(work, variant, kFacts.code.make_windows);
-      if constexpr (kFacts.code.make != nullptr) return forward_execution(work, variant, kFacts.code.make);
+    implementation.prepare = [](const Case& work, const KernelChoice& choice, int) {
+      if (has_windows(work)) return window_execution(work, choice, kFacts.code.make_windows);
+      if constexpr (kFacts.code.make != nullptr) return forward_execution(work, choice, kFacts.code.make);
       return std::unique_ptr<Execution>();  // why_not() refuses it
     };
   }
   if constexpr (kFacts.code.make_walk != nullptr)
-    implementation.prepare_walk = [](const Case& work, const Variant& variant, const WalkLimits& limits) {
-      return walk_execution(work, variant, limits, kFacts.code.make_walk);
+    implementation.prepare_walk = [](const Case& work, const KernelChoice& choice, const WalkLimits& limits) {
+      return walk_execution(work, choice, limits, kFacts.code.make_walk);
     };
   return implementation;
 }

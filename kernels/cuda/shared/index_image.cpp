@@ -54,9 +54,9 @@ std::vector<ForwardTile> forward_tiles(const BranchIndex& branch) {
   return tiles;
 }
 
-std::vector<std::int32_t> query_slots(const Case& work, const Variant& variant,
+std::vector<std::int32_t> query_slots(const Case& work, const KernelChoice& choice,
                                       std::vector<std::int32_t> slots) {
-  if (slots.empty() && variant.rows == KeyRows::gathered && variant.order_tensors == OrderTensors::qkv) {
+  if (slots.empty() && choice.rows == KeyRows::gathered && choice.order_tensors == OrderTensors::qkv) {
     slots.resize(static_cast<std::size_t>(work.sequence_length));
     std::iota(slots.begin(), slots.end(), 0);
   }
@@ -78,13 +78,13 @@ std::vector<HeadCover> head_covers(const Case& work) {
   return covers;
 }
 
-BranchImage::BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch)
+BranchImage::BranchImage(const Case& work, const KernelChoice& choice, const BranchIndex& branch)
     : key_step(branch.key_step) {
   if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;
   any_merge =
       std::any_of(branch.tiles.begin(), branch.tiles.end(), [](const IndexTile& tile) { return tile.merge; });
   tiles = DeviceMemory<ForwardTile>(forward_tiles(branch));
-  if (const std::optional<std::int32_t> stride = slot_stride(branch, variant.rows))
+  if (const std::optional<std::int32_t> stride = slot_stride(branch, choice.rows))
     key_slot_step = *stride;
   else
     key_slots = DeviceMemory<std::int32_t>(branch.key_slot);

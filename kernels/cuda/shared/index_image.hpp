@@ -27,7 +27,7 @@ std::vector<ForwardTile> forward_tiles(const BranchIndex& branch);
 
 // The slot of each row of Q: `slots`, those of the index, or 0, 1, 2 ... if it has none and the variant asks
 // for a table. Empty if Q is addressed without a table.
-std::vector<std::int32_t> query_slots(const Case& work, const Variant& variant,
+std::vector<std::int32_t> query_slots(const Case& work, const KernelChoice& choice,
                                       std::vector<std::int32_t> slots);
 
 // For each head the cover of the first branch that it runs; empty if that leaves no row uncovered.
@@ -35,7 +35,7 @@ std::vector<HeadCover> head_covers(const Case& work);
 
 // Tables of one branch on the current device.
 struct BranchImage {
-  BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch);
+  BranchImage(const Case& work, const KernelChoice& choice, const BranchIndex& branch);
 
   // Sets tiles, steps and tables.
   void describe(ForwardParams& params) const;

@@ -14,11 +14,11 @@ namespace {
 
 // Tables of one branch on the current device.
 struct BranchTables {
-  BranchTables(const Case& work, const Variant& variant, const WalkBranch& branch)
+  BranchTables(const Case& work, const KernelChoice& choice, const WalkBranch& branch)
       : key_step(branch.key_step), tiles(walk_tiles(branch)), stretches(walk_stretches(branch)) {
     if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;
     for (const IndexTile& tile : branch.tiles) any_merge = any_merge || tile.merge;
-    if (const auto found = walk_strides(branch, variant.rows))
+    if (const auto found = walk_strides(branch, choice.rows))
       strides = *found;
     else
       key_slots = DeviceMemory<std::int32_t>(branch.key_slot);
@@ -49,18 +49,18 @@ struct BranchTables {
 
 class CudaWalkExecution final : public WalkExecution {
  public:
-  CudaWalkExecution(const Case& work, const Variant& variant, const WalkLimits& limits,
+  CudaWalkExecution(const Case& work, const KernelChoice& choice, const WalkLimits& limits,
                     std::unique_ptr<WalkKernel> kernel)
       : work_(work),
-        variant_(variant),
+        choice_(choice),
         limits_(limits),
         kernel_(std::move(kernel)),
         counters_(std::vector<std::int32_t>(2, 0)) {}
 
   void load(const Walk& walk) override {
-    q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, variant_, walk.q_slots));
+    q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, choice_, walk.q_slots));
     branches_.clear();
-    for (const WalkBranch& branch : walk.branches) branches_.emplace_back(work_, variant_, branch);
+    for (const WalkBranch& branch : walk.branches) branches_.emplace_back(work_, choice_, branch);
     params_.kv_rows = static_cast<std::int32_t>(walk.kv_rows);
     params_.scale = 1 / std::sqrt(static_cast<float>(work_.head_dim));
     params_.q_slots = q_slots_.data();
@@ -96,7 +96,7 @@ class CudaWalkExecution final : public WalkExecution {
 
  private:
   Case work_;
-  Variant variant_;
+  KernelChoice choice_;
   WalkLimits limits_;
   std::unique_ptr<WalkKernel> kernel_;
   DeviceMemory<std::int32_t> counters_, q_slots_;
@@ -106,9 +106,9 @@ class CudaWalkExecution final : public WalkExecution {
 
 }  // namespace
 
-std::unique_ptr<WalkExecution> walk_execution(const Case& work, const Variant& variant,
+std::unique_ptr<WalkExecution> walk_execution(const Case& work, const KernelChoice& choice,
                                               const WalkLimits& limits, MakeWalkKernel make) {
-  return std::make_unique<CudaWalkExecution>(work, variant, limits, make(forward_shape(work)));
+  return std::make_unique<CudaWalkExecution>(work, choice, limits, make(forward_shape(work)));
 }
 
 }  // namespace hilbench::cuda

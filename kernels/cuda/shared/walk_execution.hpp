@@ -11,7 +11,7 @@ namespace hilbench::cuda {
 class WalkKernel;
 using MakeWalkKernel = std::unique_ptr<WalkKernel> (*)(const ForwardShape&);
 
-std::unique_ptr<WalkExecution> walk_execution(const Case& work, const Variant& variant,
+std::unique_ptr<WalkExecution> walk_execution(const Case& work, const KernelChoice& choice,
                                               const WalkLimits& limits, MakeWalkKernel make);
 
 }  // namespace hilbench::cuda

@@ -14,15 +14,15 @@ namespace {
 
 class WindowExecution final : public Execution {
  public:
-  WindowExecution(const Case& work, const Variant& variant, std::unique_ptr<WindowKernel> kernel)
+  WindowExecution(const Case& work, const KernelChoice& choice, std::unique_ptr<WindowKernel> kernel)
       : work_(work),
-        variant_(variant),
+        choice_(choice),
         kernel_(std::move(kernel)),
         counters_(std::vector<std::int32_t>(2, 0)) {}
 
   void load(const Index& index) override {
     const BranchIndex& branch = index.branches.front();
-    const WindowLists lists = window_lists(branch, variant_.tiles, kernel_->mask_layout());
+    const WindowLists lists = window_lists(branch, choice_.tiles, kernel_->mask_layout());
     tiles_ = DeviceMemory<ForwardTile>(window_tiles(branch, lists));
     query_rows_ = DeviceMemory<std::int32_t>(branch.query_rows);
     mask_of_block_ = DeviceMemory<std::int32_t>(lists.mask_of_block);
@@ -50,7 +50,7 @@ class WindowExecution final : public Execution {
     params.tile_count = static_cast<std::int32_t>(tiles_.size());
     params.counters = counters_.data();
     params.windows = {query_rows_.data(), key_blocks_.data(), mask_of_block_.data(), masks_.data(),
-                      grid_boxes(work_, variant_)};
+                      grid_boxes(work_, choice_)};
     if (params.tile_count > 0) kernel_->launch(params, nullptr);
     if (operands.o_fp32 != nullptr && operands.o != nullptr)
       round_output(forward_shape(work_), operands.o_fp32, operands.o, nullptr);
@@ -58,7 +58,7 @@ class WindowExecution final : public Execution {
 
  private:
   Case work_;
-  Variant variant_;
+  KernelChoice choice_;
   std::unique_ptr<WindowKernel> kernel_;
   DeviceMemory<std::int32_t> counters_;
   DeviceMemory<ForwardTile> tiles_;
@@ -68,8 +68,9 @@ class WindowExecution final : public Execution {
 
 }  // namespace
 
-std::unique_ptr<Execution> window_execution(const Case& work, const Variant& variant, MakeWindowKernel make) {
-  return std::make_unique<WindowExecution>(work, variant, make(forward_shape(work)));
+std::unique_ptr<Execution> window_execution(const Case& work, const KernelChoice& choice,
+                                            MakeWindowKernel make) {
+  return std::make_unique<WindowExecution>(work, choice, make(forward_shape(work)));
 }
 
 }  // namespace hilbench::cuda

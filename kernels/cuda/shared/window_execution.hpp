@@ -14,6 +14,7 @@ class WindowKernel;
 using MakeWindowKernel = std::unique_ptr<WindowKernel> (*)(const ForwardShape&);
 
 // Attention of the windows of a case by the kernel that `make` makes.
-std::unique_ptr<Execution> window_execution(const Case& work, const Variant& variant, MakeWindowKernel make);
+std::unique_ptr<Execution> window_execution(const Case& work, const KernelChoice& choice,
+                                            MakeWindowKernel make);
 
 }  // namespace hilbench::cuda

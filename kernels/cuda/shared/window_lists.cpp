@@ -202,13 +202,12 @@ void write_masks(const WindowLists& lists, MaskLayout layout, std::size_t first,
   }
 }
 
-GridBoxes grid_boxes(const Case& work, const Variant& variant) {
+GridBoxes grid_boxes(const Case& work, const KernelChoice& choice) {
   GridBoxes boxes;
   const std::size_t missing = std::size(boxes.extents) - work.windows.size();
   for (std::size_t d = 0; d < work.windows.size(); ++d) {
     boxes.extents[missing + d] = static_cast<std::int32_t>(work.windows[d].extent);
-    if (d < variant.order_box.size())
-      boxes.box[missing + d] = static_cast<std::int32_t>(variant.order_box[d]);
+    if (d < choice.order_box.size()) boxes.box[missing + d] = static_cast<std::int32_t>(choice.order_box[d]);
   }
   return boxes;
 }

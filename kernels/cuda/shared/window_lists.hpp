@@ -40,7 +40,7 @@ void write_masks(const WindowLists& lists, MaskLayout layout, std::size_t first,
                  std::span<std::uint64_t> words);
 
 // The boxes of order `boxes`; those of other orders are single positions.
-GridBoxes grid_boxes(const Case& work, const Variant& variant);
+GridBoxes grid_boxes(const Case& work, const KernelChoice& choice);
 
 // The tiles of windows, in the sequence of their traversal. Throws UsageError if a list begins past 2^31
 // entries.

@@ -46,21 +46,22 @@ constexpr ForwardFacts kFacts = {
 Refusal why_not_boxes(const Case& work, const Variant& variant) {
   if (!has_windows(work)) return "it computes windows on grids only";
   if (has_mask_blocks(work)) return "it computes windows on grids, no mask";
-  if (variant.order != "boxes" || variant.order_box.size() != work.windows.size())
+  if (variant.kernel().order != "boxes" || variant.kernel().order_box.size() != work.windows.size())
     return "its tiles are the boxes of an order boxes.A.B[.C]";
   std::int64_t positions = 1;
   for (std::size_t d = 0; d < work.windows.size(); ++d) {
-    const std::int64_t extent = work.windows[d].extent, box = variant.order_box[d];
+    const std::int64_t extent = work.windows[d].extent, box = variant.kernel().order_box[d];
     if (extent % box != 0)
       return fmt::format("boxes of {} do not divide {} positions of the grid", box, extent);
     positions *= box;
   }
   if (positions != kMaskedRows)
     return fmt::format("boxes have {} positions, its tiles {}", positions, kMaskedRows);
-  if (variant.order_tensors != OrderTensors::qkv)
+  if (variant.kernel().order_tensors != OrderTensors::qkv)
     return "its queries are boxes too: write order_tensors: qkv";
-  if (variant.tiles != KeyTiles::aligned) return "it reads whole boxes of keys: write tiles: aligned";
-  if (variant.order_scope != OrderScope::memory) return "it permutes no tokens";
+  if (variant.kernel().tiles != KeyTiles::aligned)
+    return "it reads whole boxes of keys: write tiles: aligned";
+  if (variant.kernel().order_scope != OrderScope::memory) return "it permutes no tokens";
   return std::nullopt;
 }
 

@@ -58,7 +58,7 @@ Output run_gemm(const Case& work, const Tensor& q, const Tensor& k, const Tensor
   const Operands operands{q.data(), k.data(), v.data(),
                           narrow ? static_cast<void*>(bf16.data()) : static_cast<void*>(fp32.data()),
                           output.lse.data()};
-  const auto execution = kGemm.prepare(work, {.kernel = "gemm", .baseline = true}, threads);
+  const auto execution = kGemm.prepare(work, {}, threads);
   execution->run(operands, {});
   execution->run(operands, {});  // a run leaves nothing behind
   for (std::size_t i = 0; i < elements; ++i) output.o.push_back(narrow ? bf16_value(bf16[i]) : fp32[i]);
@@ -174,7 +174,7 @@ TEST_F(Gemm, PagesOfItsWorkspacesDoNotChangeTheOutput) {
   for (const PageSize pages : {PageSize::of_4k, PageSize::of_2m}) {
     work.pages = pages;
     EXPECT_EQ(huge_share(), std::nullopt);
-    const auto execution = kGemm.prepare(work, {.kernel = "gemm", .baseline = true}, 2);
+    const auto execution = kGemm.prepare(work, {}, 2);
     EXPECT_TRUE(huge_share()) << "its workspaces are where they are looked for";
     const Output output = run_gemm(work, q, k, v, 2);
     EXPECT_EQ(output.o, usual.o) << to_string(pages);

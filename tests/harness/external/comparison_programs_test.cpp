@@ -31,7 +31,7 @@ Record record_of(const std::string& name) {
                  .device = DeviceKind::cpu};
   record.threads = 1;
   record.variant_id = record.kernel = name;
-  record.variant.baseline = true;
+  record.variant = {BaselineName{name}};
   return record;
 }
 
@@ -66,7 +66,7 @@ TEST(ComparisonPrograms, HaveExternalBaselinesOnly) {
   EXPECT_TRUE(programs.has(record_of("a.fast")));
   EXPECT_FALSE(programs.has(record_of("gemm")));
   Record kernel = record_of("a");
-  kernel.variant.baseline = false;
+  kernel.variant = {KernelChoice{.name = "a"}};
   EXPECT_FALSE(programs.has(kernel));
 }
 

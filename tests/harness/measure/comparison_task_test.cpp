@@ -29,7 +29,7 @@ Record sample_record(const std::string& order) {
   record.sweep = "task";
   record.work = {.sequence_length = 4096, .pattern = {{2048, 1}, {4096, 2}}, .kv_heads = 8};
   record.work.device = DeviceKind::cpu;
-  record.variant = {.kernel = "dilated", .order = order};
+  record.variant = {KernelChoice{.name = "dilated", .order = order}};
   record.variant_id = variant_id(record.variant);
   record.case_id = case_id(record.work);
   record.kernel = "dilated_cpu";

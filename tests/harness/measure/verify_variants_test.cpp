@@ -18,8 +18,8 @@ Record planned(const Case& work, Variant variant) {
   Record record;
   record.sweep = "verify";
   record.work = work;
-  record.kernel = variant.kernel;
-  record.kind = variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
+  record.kernel = variant.name();
+  record.kind = variant.is_baseline() ? ImplementationKind::baseline : ImplementationKind::kernel;
   record.variant_id = variant_id(variant);
   record.case_id = case_id(work);
   record.threads = 2;
@@ -28,20 +28,21 @@ Record planned(const Case& work, Variant variant) {
 }
 
 Variant random_variant(Random& random, bool ring) {
-  Variant variant{.kernel = "dilated_cpu"};
-  variant.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
-                                               "residue", "bitrev_residue", "random"});
-  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
-  variant.buffers = one_of(random, {Buffers::pooled, Buffers::fresh});
-  variant.index = one_of(random, {IndexUse::cached, IndexUse::computed});
+  Variant variant{KernelChoice{.name = "dilated_cpu"}};
+  KernelChoice& kernel = variant.change();
+  kernel.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
+                                              "residue", "bitrev_residue", "random"});
+  kernel.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  kernel.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  kernel.buffers = one_of(random, {Buffers::pooled, Buffers::fresh});
+  kernel.index = one_of(random, {IndexUse::cached, IndexUse::computed});
   if (ring) {
     variant.ring.sharding = one_of(random, {Sharding::contiguous, Sharding::zigzag, Sharding::striped});
     variant.ring.algorithm =
         one_of(random, {RingAlgorithm::allgather, RingAlgorithm::ring, RingAlgorithm::ring_packed});
   } else if (between(random, 0, 3) == 0) {
-    variant.order_scope = OrderScope::tokens;
-    variant.order_tensors = OrderTensors::qkv;
+    kernel.order_scope = OrderScope::tokens;
+    kernel.order_tensors = OrderTensors::qkv;
   }
   return variant;
 }
@@ -59,8 +60,7 @@ ComparisonTask random_task(Random& random, std::uint64_t seed) {
     for (const Record& other : task.records) there |= other.variant_id == record.variant_id;
     if (!there) task.records.push_back(record);
   }
-  if (!ring && work.head_dim >= 16)
-    task.records.push_back(planned(work, {.kernel = "gemm", .baseline = true}));
+  if (!ring && work.head_dim >= 16) task.records.push_back(planned(work, {BaselineName{"gemm"}}));
   task.reference = 0;
   return task;
 }
@@ -118,9 +118,9 @@ TEST_P(RightVariantsOfData, PassVerificationAndKeyProbe) {
                             .data = GetParam()};
             ComparisonTask task;
             task.measure = {.budget_s = 0.001, .min_rounds = 1, .seed = 5, .timeout_s = 60};
-            task.records = {planned(work, {.kernel = "dilated_cpu", .order = "linear"}),
-                            planned(work, {.kernel = "dilated_cpu", .order = "hilbert"}),
-                            planned(work, {.kernel = "gemm", .baseline = true})};
+            task.records = {planned(work, {KernelChoice{.name = "dilated_cpu", .order = "linear"}}),
+                            planned(work, {KernelChoice{.name = "dilated_cpu", .order = "hilbert"}}),
+                            planned(work, {BaselineName{"gemm"}})};
             task.reference = 0;
             run_task(task, [&](const TaskEvent& event) {
               if (!event.record) return;

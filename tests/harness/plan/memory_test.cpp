@@ -51,8 +51,7 @@ TEST(MemoryNeed, CountsWhatStandsOnAGpu) {
   const double linear = device_bytes(case_of(1 << 20), {});
   EXPECT_GE(linear, position * (1 << 20));
   EXPECT_LE(linear, (position + 4) * (1 << 20));
-  Variant hilbert;
-  hilbert.order = "hilbert";
+  const Variant hilbert{KernelChoice{.order = "hilbert"}};
   // Permuted K and V, the map of the permutation, and the slot of every key of three branches.
   EXPECT_EQ(device_bytes(case_of(1 << 20), hilbert) - linear, (2 * 8 * 64 * 2 + 4 + 3 * 4) * double{1 << 20});
 }
@@ -79,7 +78,7 @@ TEST(MemoryNeed, OfAnExternalProgramIsFilesInHostMemory) {
 TEST(MemoryNeed, CountsTheStretchesOfAPersistentRing) {
   Case work = case_of(1 << 15);
   work.ring_size = 2;
-  Variant variant{.kernel = "kernel"};
+  Variant variant{KernelChoice{.name = "kernel"}};
   variant.ring.algorithm = RingAlgorithm::ring;
   variant.ring.sharding = Sharding::contiguous;
   variant.ring.launch = RingLaunch::persistent;
@@ -88,7 +87,7 @@ TEST(MemoryNeed, CountsTheStretchesOfAPersistentRing) {
   ASSERT_TRUE(ring.persistent());
   Case one = work;
   one.ring_size = 1;
-  Variant by_table = variant;
+  KernelChoice by_table = variant.kernel();
   by_table.order = "random";
   by_table.key_visit = KeyVisit::slot;
   const MemoryNeed need = ring_need(ring, kKernel, 1, 2);

@@ -105,7 +105,7 @@ TEST(RingPlan, TheTransportOfTheSiteSaysWhatIsCopiedToBeSent) {
             .kv_heads = 8,
             .ring_size = 4,
             .device = DeviceKind::cuda};
-  Variant variant{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::allgather}};
+  Variant variant{KernelChoice{.name = "dilated"}, {.algorithm = RingAlgorithm::allgather}};
   variant.ring.launch = RingLaunch::persistent;
   EXPECT_EQ(on_site(work, variant, site).ring.transport, TransportKind::peer);
   const Ring alone(work, on_site(work, variant, site));

@@ -34,7 +34,7 @@ double priced(const RingModel& model, Coefficient which) {
 
 TEST(RingModel, AddsUpWhatTheRanksDoByHand) {
   const RingMachine four{.threads = 2, .multiprocessors = 4};
-  const RingShape shape = ring_shape(ring_case(1024, 2), {.kernel = "dilated"}, four);
+  const RingShape shape = ring_shape(ring_case(1024, 2), {KernelChoice{.name = "dilated"}}, four);
   RingModel model{.ns = {100, 0.001, 0.01, 7, 5, 50, 1000, 0.5, 9}};
   // A piece: 512 queries in four tiles, 512 keys. A shard of K and V: 512 rows of 2 x 64 elements of 2 bytes.
   // O is rounded from fp32 once.
@@ -47,18 +47,20 @@ TEST(RingModel, AddsUpWhatTheRanksDoByHand) {
   model.hidden = 1;
   EXPECT_NEAR(model_time(shape, model).ns, 50 + std::max(piece + rows, exchange) + piece, 1e-6)
       << "all hidden";
-  EXPECT_NEAR(model_time(ring_shape(ring_case(1024, 1), {.kernel = "dilated"}, four), model).ns,
+  EXPECT_NEAR(model_time(ring_shape(ring_case(1024, 1), {KernelChoice{.name = "dilated"}}, four), model).ns,
               100 + 0.001 * 4 * 64 * 1024 * 1024 + 2 * 7, 1e-6);
   const RingMachine eight{.multiprocessors = 8};
-  EXPECT_NEAR(
-      model_time(ring_shape(ring_case(1024, 2), {.kernel = "dilated"}, eight), model, RingPart::computation)
-          .ns,
-      50 + 2 * (piece + flops) + rows, 1e-6)
+  EXPECT_NEAR(model_time(ring_shape(ring_case(1024, 2), {KernelChoice{.name = "dilated"}}, eight), model,
+                         RingPart::computation)
+                  .ns,
+              50 + 2 * (piece + flops) + rows, 1e-6)
       << "half of the multiprocessors have no tile";
   Case on_cpu = ring_case(1024, 2);
   on_cpu.device = DeviceKind::cpu;
-  EXPECT_NEAR(model_time(ring_shape(on_cpu, {.kernel = "dilated"}, four), model, RingPart::computation).ns,
-              50 + 2 * (rows + flops + 7 * 64 * 512) + rows - 100, 1e-6);
+  EXPECT_NEAR(
+      model_time(ring_shape(on_cpu, {KernelChoice{.name = "dilated"}}, four), model, RingPart::computation)
+          .ns,
+      50 + 2 * (rows + flops + 7 * 64 * 512) + rows - 100, 1e-6);
 }
 
 // Rows that no branch covers are cleared, by one launch more.
@@ -66,8 +68,8 @@ TEST(RingModel, ClearsWhatNoBranchCovers) {
   Case work = ring_case(1024, 1);
   work.pattern = {{1024, 4}};
   const RingModel model{.ns = {100, 0, 0, 0, 5, 50, 0, 0, 0}};
-  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, {}), model).ns, 2 * 100 + 5 * 768 * 64,
-              1e-6);
+  EXPECT_NEAR(model_time(ring_shape(work, {KernelChoice{.name = "dilated"}}, {}), model).ns,
+              2 * 100 + 5 * 768 * 64, 1e-6);
 }
 
 // A rank of two has half of the heads in two parts of one head. The first part waits for its exchange, whose
@@ -75,7 +77,7 @@ TEST(RingModel, ClearsWhatNoBranchCovers) {
 TEST(RingModel, OverlapsThePartsOfHeads) {
   Case work = ring_case(1024, 2);
   work.heads = work.kv_heads = 4;
-  const Variant ulysses{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ulysses}};
+  const Variant ulysses{KernelChoice{.name = "dilated"}, {.algorithm = RingAlgorithm::ulysses}};
   const RingShape shape = ring_shape(work, ulysses, {.multiprocessors = 8});
   RingModel model{.ns = {0, 0.001, 0, 0, 0, 0, 0, 0.5, 0}, .hidden = 1};
   const double part = 0.001 * 4 * 64 * 1024 * 1024;
@@ -88,7 +90,7 @@ TEST(RingModel, OverlapsThePartsOfHeads) {
 TEST(TileSchedule, GivesEachTileToTheFirstThatIsFree) {
   Case work = ring_case(1024, 1);
   work.mask = Mask::causal;
-  const Ring ring(work, {.kernel = "dilated"});
+  const Ring ring(work, {KernelChoice{.name = "dilated"}});
   const PieceWork whole = piece_works(ring).front();
   const auto keys = [&](bool longest_first) {
     return tile_schedule(ring, 0, {}, whole, {.multiprocessors = 4, .longest_first = longest_first});
@@ -98,7 +100,7 @@ TEST(TileSchedule, GivesEachTileToTheFirstThatIsFree) {
   EXPECT_EQ(keys(true).keys, (8 + 1) * 128);  // 8 + 1, 7 + 2, 6 + 3, 5 + 4
   work.sequence_length = 1 << 20;
   work.pattern = {{1 << 20, 1}};
-  const Ring large(work, {.kernel = "dilated"});
+  const Ring large(work, {KernelChoice{.name = "dilated"}});
   const PieceWork many = piece_works(large).front();
   const double mean = many.pairs / 128 / 4;
   EXPECT_NEAR(tile_schedule(large, 0, {}, many, {.multiprocessors = 4}).keys, mean, 0.001 * mean)
@@ -109,7 +111,7 @@ TEST(TileSchedule, GivesEachTileToTheFirstThatIsFree) {
 TEST(RingModel, PacksBeforeItSends) {
   Case work = ring_case(1024, 2);
   work.pattern = {{1024, 2}};
-  const Variant packed{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ring_packed}};
+  const Variant packed{KernelChoice{.name = "dilated"}, {.algorithm = RingAlgorithm::ring_packed}};
   const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 1000, 0.5, 9}};
   const double bytes = 256 * 2 * 64 * 2;
   EXPECT_NEAR(model_time(ring_shape(work, packed, {}), model, RingPart::exchange).ns,
@@ -124,7 +126,7 @@ TEST(RingModel, PacksBeforeItSends) {
 TEST(RingModel, CopiesOfHeadsAreLaunches) {
   Case work = ring_case(1024, 2);
   work.heads = work.kv_heads = 4;
-  Variant heads{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ulysses, .head_parts = 2}};
+  Variant heads{KernelChoice{.name = "dilated"}, {.algorithm = RingAlgorithm::ulysses, .head_parts = 2}};
   heads.ring.head_moves = HeadMoves::regrouped;
   const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 0, 0, 0}};
   EXPECT_NEAR(model_time(ring_shape(work, heads, {}), model, RingPart::exchange).ns, 2 * 10 * 100, 1e-6);
@@ -137,7 +139,7 @@ TEST(RingModel, CopiesOfHeadsAreLaunches) {
 TEST(RingModel, HeadsThatMoveDirectlyAreOneMessageIfNothingIsComputed) {
   Case work = ring_case(1024, 4);
   work.heads = work.kv_heads = 8;
-  Variant heads{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ulysses, .head_parts = 2}};
+  Variant heads{KernelChoice{.name = "dilated"}, {.algorithm = RingAlgorithm::ulysses, .head_parts = 2}};
   const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 1000, 0, 9}};
   const auto exchange_ns = [&] {
     return model_time(ring_shape(work, heads, {.threads = 4}), model, RingPart::exchange).ns;
@@ -155,7 +157,7 @@ TEST(RingModel, CarriesTheLinearFunctionThatGivesItsTime) {
   for (const std::int64_t ranks : {1, 2, 4, 7}) {
     Case work = ring_case(100'000, ranks);
     work.mask = Mask::causal;
-    const ModelTime time = model_time(ring_shape(work, {.kernel = "dilated"}, {}), model);
+    const ModelTime time = model_time(ring_shape(work, {KernelChoice{.name = "dilated"}}, {}), model);
     double sum = 0;
     for (std::size_t i = 0; i < kCoefficients; ++i) sum += time.amounts[i] * model.ns[i];
     EXPECT_NEAR(sum, time.ns, 1e-9 * time.ns);
@@ -167,9 +169,12 @@ TEST(RingModel, RanksThatShareCoresTakeTurns) {
   work.device = DeviceKind::cpu;
   const RingModel model{.ns = {0, 0.01, 0, 0, 0, 0, 0, 0, 0}};
   const double whole = 0.01 * 4 * 64 * 4096 * 4096;
-  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, {.threads = 2}), model).ns, whole / 2, 1e-3);
-  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, {.threads = 4}), model).ns, whole / 4, 1e-3);
-  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, {.threads = 8}), model).ns, whole / 8, 1e-3);
+  EXPECT_NEAR(model_time(ring_shape(work, {KernelChoice{.name = "dilated"}}, {.threads = 2}), model).ns,
+              whole / 2, 1e-3);
+  EXPECT_NEAR(model_time(ring_shape(work, {KernelChoice{.name = "dilated"}}, {.threads = 4}), model).ns,
+              whole / 4, 1e-3);
+  EXPECT_NEAR(model_time(ring_shape(work, {KernelChoice{.name = "dilated"}}, {.threads = 8}), model).ns,
+              whole / 8, 1e-3);
 }
 
 TEST(RingFit, FindsTheModelThatMadeTheRecords) {
@@ -180,7 +185,7 @@ TEST(RingFit, FindsTheModelThatMadeTheRecords) {
   EXPECT_NEAR(fit.model().hidden, truth.hidden, 0.02);
   EXPECT_LT(fit.left_out().worst, 0.01);
   for (const std::int64_t ranks : {4, 8, 16}) {
-    const RingShape shape = ring_shape(ring_case(1 << 20, ranks), {.kernel = "dilated"}, {});
+    const RingShape shape = ring_shape(ring_case(1 << 20, ranks), {KernelChoice{.name = "dilated"}}, {});
     const double ns = model_time(shape, truth).ns;
     EXPECT_NEAR(fit.time(shape, "dilated/linear").value, ns, 0.01 * ns) << ranks;
   }
@@ -193,7 +198,7 @@ TEST(RingFit, TellsThatFewTilesDoNotFillAGpu) {
   Case work = ring_case(4096, 8);
   work.heads = work.kv_heads = 4;
   work.head_dim = 128;
-  const RingShape shape = ring_shape(work, {.kernel = "dilated"}, {});
+  const RingShape shape = ring_shape(work, {KernelChoice{.name = "dilated"}}, {});
   const double ns = model_time(shape, truth, RingPart::computation).ns;
   const double filled = priced(truth, Coefficient::flop) * 4 * 128 * 512 * 4096 * 4;  // of a rank's pairs
   ASSERT_GT(ns, 3 * filled) << "the case is one of few tiles";
@@ -215,7 +220,7 @@ TEST(RingFit, ItsIntervalsHoldTheTruthUnderNoise) {
       ++asked;
     }
     for (const std::int64_t ranks : {4, 8}) {
-      const RingShape shape = ring_shape(ring_case(1 << 18, ranks), {.kernel = "dilated"}, {});
+      const RingShape shape = ring_shape(ring_case(1 << 18, ranks), {KernelChoice{.name = "dilated"}}, {});
       const Estimate estimate = fit.time(shape, "dilated/linear");
       const double ns = model_time(shape, truth).ns;
       held += estimate.ci.low <= ns && ns <= estimate.ci.high;
@@ -244,9 +249,9 @@ TEST(RingFit, TakesAnOrderForAFactorOnTheComputation) {
   const OrderFactor& order = fit.orders().at("dilated/hilbert");
   EXPECT_NEAR(order.factor.value, 1.25, 0.01);
   EXPECT_EQ(order.pairs, 32u);
-  const RingShape bound = ring_shape(ring_case(1 << 20, 4), {.kernel = "dilated"}, {});
+  const RingShape bound = ring_shape(ring_case(1 << 20, 4), {KernelChoice{.name = "dilated"}}, {});
   EXPECT_NEAR(fit.speedup_over_linear(bound, "dilated/hilbert")->value, 0.8, 0.01) << "computation alone";
-  const RingShape sending = ring_shape(ring_case(4096, 16), {.kernel = "dilated"}, {});
+  const RingShape sending = ring_shape(ring_case(4096, 16), {KernelChoice{.name = "dilated"}}, {});
   EXPECT_GT(fit.speedup_over_linear(sending, "dilated/hilbert")->value, 0.9) << "exchange hides the order";
   EXPECT_FALSE(fit.speedup_over_linear(bound, "dilated/random"));
 }

@@ -81,7 +81,7 @@ const Implementation kKernel = {
 TEST(Longest, IsThePlansOnOneRankAndGrowsWithTheRanks) {
   Site site;
   site.gpu = Gpu{.memory_bytes = std::int64_t{8} << 30};
-  const Variant variant{.kernel = "dilated"};
+  const Variant variant{KernelChoice{.name = "dilated"}};
   const double usable = usable_memory(patterned(1), site).device;
   const std::int64_t one = longest_on_ranks(patterned(1), variant, usable);
   EXPECT_EQ(one, longest_sequence(patterned(1), {}, variant, kKernel, 1, site));
@@ -96,7 +96,7 @@ TEST(Longest, BuffersOfARingCount) {
   work.pattern = {{work.sequence_length, 1}};
   const auto longest = [&](RingAlgorithm algorithm) {
     return static_cast<double>(
-        longest_on_ranks(work, {.kernel = "dilated", .ring = {.algorithm = algorithm}}, 0x1p33));
+        longest_on_ranks(work, {KernelChoice{.name = "dilated"}, {.algorithm = algorithm}}, 0x1p33));
   };
   EXPECT_GT(longest(RingAlgorithm::ring), longest(RingAlgorithm::allgather))
       << "three shards received, not two";

@@ -70,7 +70,7 @@ inline std::vector<Record> ring_records(const std::vector<std::int64_t>& rings, 
                     .mask = mask,
                     .ring_size = ranks,
                     .device = DeviceKind::cuda};
-          Variant variant{.kernel = "dilated"};
+          Variant variant{KernelChoice{.name = "dilated"}};
           for (const RingAlgorithm algorithm :
                {RingAlgorithm::automatic, RingAlgorithm::allgather, RingAlgorithm::ring_packed}) {
             variant.ring.algorithm = algorithm;
@@ -78,7 +78,7 @@ inline std::vector<Record> ring_records(const std::vector<std::int64_t>& rings, 
           }
           variant.ring.algorithm = RingAlgorithm::automatic;
           if (more.empty()) continue;
-          variant.order = more;
+          variant.change().order = more;
           records.push_back(ring_record(work, variant, other, noise));
         }
   return records;

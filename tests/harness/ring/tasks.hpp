@@ -30,10 +30,10 @@ inline Record ring_record(const RingTaskShape& shape, RingAlgorithm algorithm) {
                  .dtype = Dtype::bf16};
   record.work.ring_size = shape.ranks;
   record.work.device = DeviceKind::cuda;
-  record.variant.kernel = "dilated_mma";
+  record.variant.change().name = "dilated_mma";
   record.variant.ring.algorithm = algorithm;
   record.variant.ring.transport = shape.transport;
-  record.kernel = record.variant.kernel;
+  record.kernel = record.variant.name();
   record.variant_id = variant_id(record.variant);
   record.case_id = case_id(record.work);
   record.threads = 1;

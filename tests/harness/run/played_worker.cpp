@@ -25,7 +25,7 @@ Record variant(const std::string& fate, const std::string& id) {
   record.sweep = fate;
   record.work.kv_heads = 8;
   record.work.device = DeviceKind::cpu;
-  record.variant.kernel = id;
+  record.variant.change().name = id;
   record.variant_id = id;
   record.case_id = "case";
   record.kernel = "dilated_cpu";

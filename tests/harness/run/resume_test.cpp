@@ -65,10 +65,10 @@ TEST(Fingerprint, DiffersWithEachSetting) {
       {"counters", [](Sweep& sweep) { sweep.counters = {"default"}; }},
       {"reference", [](Sweep& sweep) { sweep.reference = "dilated/hilbert"; }},
       {"fewer variants", [](Sweep& sweep) { sweep.variants.pop_back(); }},
-      {"order_chunk", [](Sweep& sweep) { sweep.variants.back().order_chunk = 512; }},
-      {"order_file", [](Sweep& sweep) { sweep.variants.back().order_file_hash = 7; }},
-      {"buffers", [](Sweep& sweep) { sweep.variants.back().buffers = Buffers::fresh; }},
-      {"rows", [](Sweep& sweep) { sweep.variants.back().rows = KeyRows::gathered; }},
+      {"order_chunk", [](Sweep& sweep) { sweep.variants.back().change().order_chunk = 512; }},
+      {"order_file", [](Sweep& sweep) { sweep.variants.back().change().order_file_hash = 7; }},
+      {"buffers", [](Sweep& sweep) { sweep.variants.back().change().buffers = Buffers::fresh; }},
+      {"rows", [](Sweep& sweep) { sweep.variants.back().change().rows = KeyRows::gathered; }},
       {"case", [](Sweep& sweep) { sweep.cases.at(0).work.batch = 2; }},
   };
   std::set<std::string> seen = {fingerprint_of(base_sweep())};

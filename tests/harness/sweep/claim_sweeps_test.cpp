@@ -34,11 +34,12 @@ TEST(ClaimSweeps, AnswerEveryClaimThroughASweepWithItsName) {
 TEST(ClaimSweeps, ReadLinearOrderThroughATableToo) {
   for (const EmbeddedSweep& each : claim_sweeps()) {
     const Sweep sweep = parse_sweep(std::string(each.text), each.file);
-    const bool orders = std::any_of(sweep.variants.begin(), sweep.variants.end(),
-                                    [](const Variant& variant) { return variant.order == "hilbert"; });
+    const bool orders = std::any_of(sweep.variants.begin(), sweep.variants.end(), [](const Variant& variant) {
+      return variant.kernel().order == "hilbert";
+    });
     const bool gathered =
         std::any_of(sweep.variants.begin(), sweep.variants.end(), [](const Variant& variant) {
-          return variant.order == "linear" && variant.rows == KeyRows::gathered;
+          return variant.kernel().order == "linear" && variant.kernel().rows == KeyRows::gathered;
         });
     EXPECT_EQ(gathered, orders) << each.file << ": the control that pays the same table";
   }

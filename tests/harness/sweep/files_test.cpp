@@ -64,8 +64,8 @@ TEST_F(SweepFiles, APermutationFileIsCheckedAtLoad) {
   std::vector<std::int64_t> slots = {7, 6, 5, 4, 3, 2, 1, 0};
   write_npy(folder_ / "s.npy", slots);
   const Sweep sweep = load_sweep(write("a.yaml", text));
-  EXPECT_EQ(sweep.variants[0].order_file, folder_ / "s.npy");
-  EXPECT_NE(sweep.variants[0].order_file_hash, 0u);
+  EXPECT_EQ(sweep.variants[0].kernel().order_file, folder_ / "s.npy");
+  EXPECT_NE(sweep.variants[0].kernel().order_file_hash, 0u);
   EXPECT_EQ(variant_id(sweep.variants[0]).size(), std::string("dilated/file.01234567").size());
   slots[0] = 6;
   write_npy(folder_ / "s.npy", slots);
@@ -207,8 +207,8 @@ TEST(SweepFilesOfTheTree, QuickHoldsWhatTheClaimsLookFor) {
   EXPECT_EQ(variant_ids(sweep), (Ids{"dilated/linear", "dilated/hilbert", "dilated/residue", "dilated/random",
                                      "dilated/hilbert@tokens", "gemm", "cudnn", "peak"}));
   EXPECT_TRUE(sweep.counters.empty()) << "a first look is short";
-  EXPECT_EQ(sweep.variants[1].order_chunk, 4096);
-  EXPECT_EQ(sweep.variants[4].order_chunk, 4096);
+  EXPECT_EQ(sweep.variants[1].kernel().order_chunk, 4096);
+  EXPECT_EQ(sweep.variants[4].kernel().order_chunk, 4096);
 }
 
 TEST(SweepFuzz, MutationsParseOrAreRefused) {

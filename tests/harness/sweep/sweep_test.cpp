@@ -149,10 +149,10 @@ TEST(Sweep, AChunkBelongsToCurvesAndStaysOutOfTheId) {
                             "residue], order_chunk: 4096}]");
   EXPECT_EQ(variant_ids(sweep),
             (Ids{"dilated/linear", "dilated/hilbert", "dilated/hilbert.512", "dilated/residue"}));
-  EXPECT_EQ(sweep.variants[0].order_chunk, 0);
-  EXPECT_EQ(sweep.variants[1].order_chunk, 4096);
-  EXPECT_EQ(sweep.variants[2].order_chunk, 0);
-  EXPECT_EQ(sweep.variants[2].order_param, 512);
+  EXPECT_EQ(sweep.variants[0].kernel().order_chunk, 0);
+  EXPECT_EQ(sweep.variants[1].kernel().order_chunk, 4096);
+  EXPECT_EQ(sweep.variants[2].kernel().order_chunk, 0);
+  EXPECT_EQ(sweep.variants[2].kernel().order_param, 512);
 }
 
 TEST(Sweep, SeveralChunksShowInTheId) {

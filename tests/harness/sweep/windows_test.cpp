@@ -125,7 +125,7 @@ TEST(SweepWindows, OrdersOfBoxes) {
   const std::string cases = "cases: [{grid: [16, 16], window: [3, 3]}]";
   const Sweep sweep = windows_sweep(cases, {}, "{kernel: dilated, order: [linear, boxes.8.16, boxes.4.4.4]}");
   ASSERT_EQ(sweep.variants.size(), 3u);
-  EXPECT_EQ(sweep.variants[1].order_box, (std::vector<std::int64_t>{8, 16}));
+  EXPECT_EQ(sweep.variants[1].kernel().order_box, (std::vector<std::int64_t>{8, 16}));
   EXPECT_EQ(variant_id(sweep.variants[1]), "dilated/boxes.8.16");
   for (const char* wrong :
        {"boxes", "boxes.8", "boxes.8.0", "boxes.8.x", "boxes.1.2.3.4", "boxes.8.", "boxes..8"})

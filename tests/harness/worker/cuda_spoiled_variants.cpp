@@ -73,9 +73,9 @@ template <Spoil spoil>
 Implementation spoiled(std::string_view name) {
   Implementation implementation = kDilatedSimt;
   implementation.name = name;
-  implementation.prepare = [](const Case& work, const Variant& variant,
+  implementation.prepare = [](const Case& work, const KernelChoice& choice,
                               int threads) -> std::unique_ptr<Execution> {
-    return std::make_unique<Spoiled>(kDilatedSimt.prepare(work, variant, threads), spoil);
+    return std::make_unique<Spoiled>(kDilatedSimt.prepare(work, choice, threads), spoil);
   };
   return implementation;
 }
@@ -84,7 +84,7 @@ Implementation spoiled(std::string_view name) {
 Implementation greedy() {
   Implementation implementation = kDilatedSimt;
   implementation.name = "greedy";
-  implementation.prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> {
+  implementation.prepare = [](const Case&, const KernelChoice&, int) -> std::unique_ptr<Execution> {
     const cuda::DeviceMemory<std::byte> memory(std::size_t{1} << 40);
     return nullptr;
   };

@@ -31,8 +31,8 @@ using Spoil = void (*)(const Case& work, const Operands& operands);
 // Runs dilated_cpu, then spoils its output.
 class Spoiled final : public Execution {
  public:
-  Spoiled(const Case& work, const Variant& variant, int threads, Spoil spoil)
-      : work_(work), right_(kDilatedCpu.prepare(work, variant, threads)), spoil_(spoil) {}
+  Spoiled(const Case& work, const KernelChoice& choice, int threads, Spoil spoil)
+      : work_(work), right_(kDilatedCpu.prepare(work, choice, threads)), spoil_(spoil) {}
   void run(const Operands& operands, const Index& index) override {
     ++g_spoiled_runs;
     right_->run(operands, index);
@@ -113,8 +113,8 @@ void notes_inputs(const Case& work, const Operands& operands) {
 using Misread = void (*)(Index& index);
 class Misreading final : public Execution {
  public:
-  Misreading(const Case& work, const Variant& variant, int threads, Misread misread)
-      : right_(kDilatedCpu.prepare(work, variant, threads)), misread_(misread) {}
+  Misreading(const Case& work, const KernelChoice& choice, int threads, Misread misread)
+      : right_(kDilatedCpu.prepare(work, choice, threads)), misread_(misread) {}
   void run(const Operands& operands, const Index& index) override {
     Index wrong = index;
     misread_(wrong);
@@ -129,8 +129,8 @@ class Misreading final : public Execution {
 // Runs dilated_cpu; its choice says how often it was tuned, and after how many runs.
 class Tuned final : public Execution {
  public:
-  Tuned(const Case& work, const Variant& variant, int threads)
-      : right_(kDilatedCpu.prepare(work, variant, threads)) {}
+  Tuned(const Case& work, const KernelChoice& choice, int threads)
+      : right_(kDilatedCpu.prepare(work, choice, threads)) {}
   void tune(const Operands& operands) override {
     choice_ = std::to_string(++tunings_) + " after " + std::to_string(runs_);
     operands.lse[0] = 7;  // as is allowed
@@ -151,9 +151,9 @@ const Implementation& tuned() {
   static const Implementation kTuned = [] {
     Implementation implementation = kDilatedCpu;
     implementation.name = "tuned";
-    implementation.prepare = [](const Case& work, const Variant& variant,
+    implementation.prepare = [](const Case& work, const KernelChoice& choice,
                                 int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<Tuned>(work, variant, threads);
+      return std::make_unique<Tuned>(work, choice, threads);
     };
     return implementation;
   }();
@@ -176,9 +176,9 @@ const Implementation& misreading(std::string_view name) {
   static const Implementation kMisreading = [name] {
     Implementation implementation = kDilatedCpu;
     implementation.name = name;
-    implementation.prepare = [](const Case& work, const Variant& variant,
+    implementation.prepare = [](const Case& work, const KernelChoice& choice,
                                 int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<Misreading>(work, variant, threads, misread);
+      return std::make_unique<Misreading>(work, choice, threads, misread);
     };
     return implementation;
   }();
@@ -190,9 +190,9 @@ const Implementation& spoiled(std::string_view name) {
   static const Implementation kSpoiled = [name] {
     Implementation implementation = kDilatedCpu;
     implementation.name = name;
-    implementation.prepare = [](const Case& work, const Variant& variant,
+    implementation.prepare = [](const Case& work, const KernelChoice& choice,
                                 int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<Spoiled>(work, variant, threads, spoil);
+      return std::make_unique<Spoiled>(work, choice, threads, spoil);
     };
     return implementation;
   }();

@@ -83,8 +83,8 @@ TEST(Worker, TimesTheInputsThatItVerified) {
   for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv})
     for (const char* order : {"linear", "hilbert"}) {
       ComparisonTask task = task_of({"notes_inputs"});
-      task.records[0].variant.order = order;
-      task.records[0].variant.order_tensors = tensors;
+      task.records[0].variant.change().order = order;
+      task.records[0].variant.change().order_tensors = tensors;
       task.records[0].variant_id = variant_id(task.records[0].variant);
       g_seen.clear();
       EXPECT_EQ(story_of(task).events.back().record->status, Status::ok);
@@ -118,7 +118,7 @@ TEST(Worker, MeasuresNothingWhereTheReferenceIsWrongButTheOthers) {
 
 TEST(Worker, MarksAnOrderThatIsNoMapInvalidWithoutRunningIt) {
   ComparisonTask task = task_of({"dilated_cpu", "boaster"});
-  task.records[1].variant.order = "seed_d2xy";
+  task.records[1].variant.change().order = "seed_d2xy";
   task.records[1].variant_id = "boaster/seed_d2xy";
   g_spoiled_runs = 0;
   const Story story = story_of(task);

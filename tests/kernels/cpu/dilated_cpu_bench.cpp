@@ -40,13 +40,13 @@ Bytes random_tensor(const Case& work, std::uint64_t seed) {
 }
 
 void run_variant(benchmark::State& state, const Implementation& implementation, const Case& work,
-                 const Variant& variant) {
+                 const KernelChoice& choice) {
   const int threads = static_cast<int>(work.threads);
   const Bytes q = random_tensor(work, 1), k = random_tensor(work, 2), v = random_tensor(work, 3);
   const Bytes o = random_tensor(work, 4);
   std::vector<float> lse(static_cast<std::size_t>(work.sequence_length * work.heads));
-  const Index index = build_index(work, variant, implementation.tile_rows(work));
-  const auto execution = implementation.prepare(work, variant, threads);
+  const Index index = build_index(work, choice, implementation.tile_rows(work));
+  const auto execution = implementation.prepare(work, choice, threads);
   double best_s = std::numeric_limits<double>::infinity();
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
@@ -61,12 +61,12 @@ void run_variant(benchmark::State& state, const Implementation& implementation, 
   state.counters["percent_of_peak"] = 100 * rate / peak_flops(threads);
 }
 
-void add(const Implementation& implementation, const Case& work, const Variant& variant) {
+void add(const Implementation& implementation, const Case& work, const KernelChoice& choice) {
   const std::string name =
-      fmt::format("{}/{}/{}/threads:{}", implementation.name, variant.order, case_id(work), work.threads);
+      fmt::format("{}/{}/{}/threads:{}", implementation.name, choice.order, case_id(work), work.threads);
   benchmark::RegisterBenchmark(name.c_str(),
-                               [&implementation, work, variant](benchmark::State& state) {
-                                 run_variant(state, implementation, work, variant);
+                               [&implementation, work, choice](benchmark::State& state) {
+                                 run_variant(state, implementation, work, choice);
                                })
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
@@ -82,12 +82,10 @@ Case case_of(std::int64_t length, Branch branch, std::int64_t head_dim, std::int
 }
 
 void add_all() {
-  Variant linear, random;
-  linear.kernel = random.kernel = kDilatedCpu.name;
+  KernelChoice linear, random;
+  linear.name = random.name = kDilatedCpu.name;
   random.order = "random";
-  Variant rival;
-  rival.kernel = kGemm.name;
-  rival.baseline = true;
+  const KernelChoice rival;
   for (const std::int64_t threads : {1, 2}) {
     for (const std::int64_t length : {2048, 8192})
       for (const std::int64_t head_dim : {64, 128}) {

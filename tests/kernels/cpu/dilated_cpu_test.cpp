@@ -39,20 +39,20 @@ Case random_case(Random& random) {
   return work;
 }
 
-Variant random_variant(Random& random) {
-  Variant variant;
-  variant.kernel = "dilated_cpu";
-  variant.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
-                                               "residue", "bitrev_residue", "random"});
-  variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
-  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
-  variant.traversal =
+KernelChoice random_choice(Random& random) {
+  KernelChoice choice;
+  choice.name = "dilated_cpu";
+  choice.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
+                                              "residue", "bitrev_residue", "random"});
+  choice.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
+  choice.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  choice.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  choice.traversal =
       one_of<std::string>(random, {"auto", "head_major", "head_minor", "sawtooth", "sawtooth_tile", "grouped",
                                    "hilbert", "morton", "longest_first"});
-  if (variant.traversal == "grouped" || variant.traversal == "longest_first")
-    variant.traversal_param = between(random, 1, 5);
-  return variant;
+  if (choice.traversal == "grouped" || choice.traversal == "longest_first")
+    choice.traversal_param = between(random, 1, 5);
+  return choice;
 }
 
 class DilatedCpuProperty : public testing::TestWithParam<int> {};
@@ -63,24 +63,24 @@ TEST_P(DilatedCpuProperty, EqualsTheOracle) {
     const auto seed = static_cast<std::uint64_t>(GetParam() * 50 + i);
     Random random(seed);
     const AttentionProblem problem(random_case(random), random);
-    const Variant variant = random_variant(random);
+    const KernelChoice choice = random_choice(random);
     const int threads = static_cast<int>(between(random, 1, 3));
     const ExpectedRows expected(problem, every_row(problem.work));
     on_every_target(problem.work.dtype, [&](Bf16Products) {
-      EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, variant, threads)), "")
-          << "seed " << seed << ", " << case_id(problem.work) << ", " << variant.order << " "
-          << variant.traversal << " " << threads << " threads";
+      EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, choice, threads)), "")
+          << "seed " << seed << ", " << case_id(problem.work) << ", " << choice.order << " "
+          << choice.traversal << " " << threads << " threads";
     });
   }
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, DilatedCpuProperty, testing::Range(0, 12));
 
-Variant variant_of(std::string_view order, std::string_view traversal = "head_major") {
-  Variant variant;
-  variant.kernel = "dilated_cpu";
-  variant.order = order;
-  variant.traversal = traversal;
-  return variant;
+KernelChoice choice_of(std::string_view order, std::string_view traversal = "head_major") {
+  KernelChoice choice;
+  choice.name = "dilated_cpu";
+  choice.order = order;
+  choice.traversal = traversal;
+  return choice;
 }
 
 TEST(DilatedCpu, PagesOfItsWorkspacesDoNotChangeTheOutput) {
@@ -92,14 +92,14 @@ TEST(DilatedCpu, PagesOfItsWorkspacesDoNotChangeTheOutput) {
             .device = DeviceKind::cpu};
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
     work.dtype = dtype;
-    if (kDilatedCpu.why_not(work, variant_of("hilbert"))) continue;
+    if (kDilatedCpu.why_not(work, {choice_of("hilbert")})) continue;
     Random random(3);
     AttentionProblem problem(work, random);
-    const AttentionOutput usual = problem.run(kDilatedCpu, variant_of("hilbert"), 2);
+    const AttentionOutput usual = problem.run(kDilatedCpu, choice_of("hilbert"), 2);
     for (const PageSize pages : {PageSize::of_4k, PageSize::of_2m}) {
       problem.work.pages = pages;
-      const auto execution = kDilatedCpu.prepare(problem.work, variant_of("hilbert"), 2);
-      const AttentionOutput output = problem.run_with(*execution, kDilatedCpu, variant_of("hilbert"));
+      const auto execution = kDilatedCpu.prepare(problem.work, choice_of("hilbert"), 2);
+      const AttentionOutput output = problem.run_with(*execution, kDilatedCpu, choice_of("hilbert"));
       EXPECT_TRUE(huge_share()) << "its workspaces are where they are looked for";
       EXPECT_EQ(output.o, usual.o) << to_string(pages);
       EXPECT_EQ(output.lse, usual.lse) << to_string(pages);
@@ -128,8 +128,8 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
                         .threads = 2};
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 60));
-        Variant variant = variant_of("hilbert", "sawtooth");
-        variant.key_visit = KeyVisit::slot;
+        KernelChoice choice = choice_of("hilbert", "sawtooth");
+        choice.key_visit = KeyVisit::slot;
         // Of whole panels: 1500 rows in two tiles, 750 in one; more tiles where the cache is small.
         const std::int64_t rows = kDilatedCpu.tile_rows(work);
         const std::int64_t cache = data_cache_bytes(2);
@@ -138,7 +138,7 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
         EXPECT_TRUE(rows == 768 || (small && rows < 768))
             << rows << " rows, a cache of " << cache << " bytes";
         with_every_product(dtype, [&](Bf16Products) {
-          EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant, 2)), "") << case_id(work);
+          EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, choice, 2)), "") << case_id(work);
         });
       }
 }
@@ -151,9 +151,9 @@ TEST(DilatedCpu, TheChosenProductEqualsTheOracle) {
     Case work = random_case(random);
     work.dtype = Dtype::bf16;
     const AttentionProblem problem(work, random);
-    const Variant variant = random_variant(random);
+    const KernelChoice choice = random_choice(random);
     const ExpectedRows expected(problem, every_row(work));
-    EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant, 2)), "")
+    EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, choice, 2)), "")
         << "seed " << seed << ", " << case_id(work);
   }
 }
@@ -162,13 +162,13 @@ TEST(DilatedCpu, TheChosenProductEqualsTheOracle) {
 void expect_orders_change_no_bit(const Case& work) {
   Random random(2);
   const AttentionProblem problem(work, random);
-  const AttentionOutput linear = problem.run(kDilatedCpu, variant_of("linear"), 1);
+  const AttentionOutput linear = problem.run(kDilatedCpu, choice_of("linear"), 1);
   for (const std::string_view order :
        {"snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random"})
     for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv}) {
-      Variant variant = variant_of(order, "hilbert");
-      variant.order_tensors = tensors;
-      const AttentionOutput output = problem.run(kDilatedCpu, variant, 2);
+      KernelChoice choice = choice_of(order, "hilbert");
+      choice.order_tensors = tensors;
+      const AttentionOutput output = problem.run(kDilatedCpu, choice, 2);
       EXPECT_EQ(output.o, linear.o) << order;
       EXPECT_EQ(output.lse, linear.lse) << order;
     }
@@ -196,7 +196,7 @@ TEST(DilatedCpu, LargeScoresStayFinite) {
   const ExpectedRows expected(problem, every_row(work));
   EXPECT_GT(expected.largest_lse(), 300);
   on_every_target(work.dtype, [&](Bf16Products) {
-    EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), "");
+    EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, choice_of("linear"), 1)), "");
   });
 }
 
@@ -214,7 +214,7 @@ TEST(DilatedCpu, Bf16TakesEveryHeadDim) {
     const AttentionProblem problem(work, random);
     const ExpectedRows expected(problem, sampled_rows(work, random, 30));
     with_every_product(work.dtype, [&](Bf16Products) {
-      EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), "")
+      EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, choice_of("linear"), 1)), "")
           << case_id(work);
     });
   }
@@ -233,14 +233,14 @@ TEST(DilatedCpu, StaleWorkspaceChangesNothing) {
     const AttentionProblem problem(work, random);
     const ExpectedRows expected(problem, every_row(work));
     on_every_target(dtype, [&](Bf16Products) {
-      const Variant variant = variant_of("linear");
-      const auto execution = kDilatedCpu.prepare(work, variant, 1);
+      const KernelChoice choice = choice_of("linear");
+      const auto execution = kDilatedCpu.prepare(work, choice, 1);
       for (const float value : {std::numeric_limits<float>::quiet_NaN(), 1.0f}) {
         AttentionProblem before = problem;
         std::ranges::fill(before.v, value);
         std::ranges::fill(before.k, value);
-        before.run_with(*execution, kDilatedCpu, variant);
-        EXPECT_EQ(expected.mismatch(work, problem.run_with(*execution, kDilatedCpu, variant)), "");
+        before.run_with(*execution, kDilatedCpu, choice);
+        EXPECT_EQ(expected.mismatch(work, problem.run_with(*execution, kDilatedCpu, choice)), "");
       }
     });
   }
@@ -248,12 +248,12 @@ TEST(DilatedCpu, StaleWorkspaceChangesNothing) {
 
 TEST(DilatedCpu, SaysWhatItDoesNotDo) {
   const Case work;
-  const Variant variant;
-  EXPECT_EQ(kDilatedCpu.why_not(work, variant), std::nullopt);
+  const KernelChoice choice;
+  EXPECT_EQ(kDilatedCpu.why_not(work, {choice}), std::nullopt);
   const auto reason = [&](auto change) {
     Case changed = work;
     change(changed);
-    return kDilatedCpu.why_not(changed, variant).value_or("");
+    return kDilatedCpu.why_not(changed, {choice}).value_or("");
   };
   EXPECT_EQ(reason([](Case& c) { c.dtype = Dtype::fp16; }), "dilated_cpu stores fp32 or bf16, not fp16");
   EXPECT_EQ(reason([](Case& c) { c.pass = Pass::backward; }), "dilated_cpu has no backward pass");

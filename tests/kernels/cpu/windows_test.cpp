@@ -9,29 +9,29 @@
 namespace hilbench {
 namespace {
 
-Variant random_variant(Random& random, std::int64_t dimensions) {
-  Variant variant;
-  variant.kernel = "dilated_cpu";
-  variant.order = one_of<std::string>(random, {"linear", "snake", "morton", "hilbert", "boxes", "random"});
-  if (variant.order == "boxes" && dimensions == 0) variant.order = "hilbert";
-  if (variant.order == "boxes")
-    for (std::int64_t d = 0; d < dimensions; ++d) variant.order_box.push_back(between(random, 1, 6));
-  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  variant.tiles = one_of(random, {KeyTiles::automatic, KeyTiles::united, KeyTiles::aligned});
-  variant.traversal = one_of<std::string>(random, {"auto", "head_minor", "sawtooth", "longest_first"});
-  return variant;
+KernelChoice random_choice(Random& random, std::int64_t dimensions) {
+  KernelChoice choice;
+  choice.name = "dilated_cpu";
+  choice.order = one_of<std::string>(random, {"linear", "snake", "morton", "hilbert", "boxes", "random"});
+  if (choice.order == "boxes" && dimensions == 0) choice.order = "hilbert";
+  if (choice.order == "boxes")
+    for (std::int64_t d = 0; d < dimensions; ++d) choice.order_box.push_back(between(random, 1, 6));
+  choice.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  choice.tiles = one_of(random, {KeyTiles::automatic, KeyTiles::united, KeyTiles::aligned});
+  choice.traversal = one_of<std::string>(random, {"auto", "head_minor", "sawtooth", "longest_first"});
+  return choice;
 }
 
 // The kernel computes what the oracle does, in an order, tiles and traversal that `random` chooses.
 void expect_the_oracle(const Case& work, Random& random, std::uint64_t seed, float score_scale = 1) {
   AttentionProblem problem(work, random);
   for (float& value : problem.q) value = round_to(work.dtype, value * score_scale);
-  const Variant variant = random_variant(random, std::ssize(problem.work.windows));
+  const KernelChoice choice = random_choice(random, std::ssize(problem.work.windows));
   const int threads = static_cast<int>(between(random, 1, 3));
   const ExpectedRows expected(problem, every_row(problem.work));
   on_every_target(problem.work.dtype, [&](Bf16Products) {
-    EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, variant, threads)), "")
-        << "seed " << seed << ", " << case_id(problem.work) << ", " << variant_id(variant);
+    EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, choice, threads)), "")
+        << "seed " << seed << ", " << case_id(problem.work) << ", " << variant_id({choice});
   });
 }
 
@@ -89,7 +89,7 @@ TEST(MasksOnTheCpu, RowsWithoutAKeyAreZero) {
   work.mask_blocks = mask_of_bits(std::make_shared<const BlockBits>(bits), 64);
   fill_in_windows(work, Length::given);
   const AttentionProblem problem(work, random);
-  const AttentionOutput output = problem.run(kDilatedCpu, {.kernel = "dilated_cpu"}, 1);
+  const AttentionOutput output = problem.run(kDilatedCpu, {.name = "dilated_cpu"}, 1);
   for (std::size_t t = 0; t < 300; ++t) {
     EXPECT_EQ(std::isinf(output.lse[t]), t >= 64) << t;
     for (std::size_t d = 0; d < 16; ++d) EXPECT_EQ(output.o[t * 16 + d] == 0, t >= 64) << t;
@@ -109,11 +109,11 @@ TEST(WindowsOnTheCpuAlike, InEveryOrder) {
   const ExpectedRows expected(problem, every_row(work));
   for (const char* order : {"linear", "snake", "morton", "hilbert", "random"})
     for (const KeyTiles tiles : {KeyTiles::united, KeyTiles::aligned}) {
-      Variant variant;
-      variant.order = order;
-      variant.order_tensors = OrderTensors::qkv;
-      variant.tiles = tiles;
-      EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant, 2)), "") << order;
+      KernelChoice choice;
+      choice.order = order;
+      choice.order_tensors = OrderTensors::qkv;
+      choice.tiles = tiles;
+      EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, choice, 2)), "") << order;
     }
 }
 

@@ -44,20 +44,20 @@ Case random_case(Random& random, Sizes sizes) {
   return work;
 }
 
-Variant random_variant(Random& random) {
-  Variant variant;
-  variant.order = one_of<std::string>(random, {"linear", "linear", "residue", "hilbert", "random", "snake",
-                                               "morton", "moore", "bitrev_residue"});
-  variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
-  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
-  variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
-  variant.traversal =
+KernelChoice random_choice(Random& random) {
+  KernelChoice choice;
+  choice.order = one_of<std::string>(random, {"linear", "linear", "residue", "hilbert", "random", "snake",
+                                              "morton", "moore", "bitrev_residue"});
+  choice.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
+  choice.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  choice.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  choice.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
+  choice.traversal =
       one_of<std::string>(random, {"auto", "head_major", "head_minor", "sawtooth", "sawtooth_tile", "grouped",
                                    "hilbert", "morton", "longest_first"});
-  if (variant.traversal == "grouped" || variant.traversal == "longest_first")
-    variant.traversal_param = between(random, 1, 5);
-  return variant;
+  if (choice.traversal == "grouped" || choice.traversal == "longest_first")
+    choice.traversal_param = between(random, 1, 5);
+  return choice;
 }
 
 // Compares `cases` seeded cases from `first_seed` on; returns the number of comparisons.
@@ -72,12 +72,12 @@ int compare_with_oracle(int first_seed, int cases, Sizes sizes) {
     const std::int64_t rows = work.batch * work.sequence_length * work.heads;
     const ExpectedRows expected(problem, rows <= 200 ? every_row(work) : sampled_rows(work, random, 48));
     for (const Implementation* implementation : kernels_for(work)) {
-      Variant variant = random_variant(random);
-      variant.kernel = implementation->name;
+      KernelChoice choice = random_choice(random);
+      choice.name = implementation->name;
       SCOPED_TRACE(testing::Message()
-                   << "seed " << seed << " " << case_id(work) << " " << variant_id(variant));
+                   << "seed " << seed << " " << case_id(work) << " " << variant_id({choice}));
       const std::string mismatch =
-          expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant));
+          expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice));
       EXPECT_EQ(mismatch, "");
       ++compared;
     }
@@ -136,9 +136,9 @@ TEST_P(CudaForwardSteep, ScoresMayRise) {
   const ExpectedRows expected(problem, sampled_rows(work, random, 200));
   for (const Implementation* implementation : kernels_for(work))
     for (const char* order : {"linear", "hilbert"}) {
-      const Variant variant{.kernel = std::string(implementation->name), .order = order};
-      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant));
-      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant)), "");
+      const KernelChoice choice{.name = std::string(implementation->name), .order = order};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id({choice}));
+      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice)), "");
     }
 }
 
@@ -161,9 +161,9 @@ TEST_P(CudaForwardSteep, SingleScoresMayBeHuge) {
   const ExpectedRows expected(problem, sampled_rows(work, random, 2000));
   for (const Implementation* implementation : kernels_for(work))
     for (const char* order : {"linear", "hilbert"}) {
-      const Variant variant{.kernel = std::string(implementation->name), .order = order};
-      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant));
-      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant)), "");
+      const KernelChoice choice{.name = std::string(implementation->name), .order = order};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id({choice}));
+      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice)), "");
     }
 }
 
@@ -188,9 +188,9 @@ TEST(CudaForward, FewKeysAreCountedExactly) {
     AttentionProblem problem(work, random);
     std::fill(problem.q.begin(), problem.q.end(), 0.0f);
     for (const Implementation* implementation : kernels_for(work)) {
-      const Variant variant{.kernel = std::string(implementation->name), .order = "linear"};
-      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant));
-      const AttentionOutput output = run_on_gpu(*device, problem, *implementation, variant);
+      const KernelChoice choice{.name = std::string(implementation->name), .order = "linear"};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id({choice}));
+      const AttentionOutput output = run_on_gpu(*device, problem, *implementation, choice);
       for (std::size_t t = 0; t < output.lse.size(); ++t) {
         const double expected = std::log(static_cast<double>(t + 1));
         ASSERT_NEAR(output.lse[t], expected, 0x1p-20 * std::max(1.0, expected)) << t;
@@ -216,9 +216,9 @@ TEST(CudaForward, ValuesMayBeSmall) {
     for (float& value : problem.v) value *= 0x1p-40f;
     const ExpectedRows expected(problem, sampled_rows(work, random, 200));
     for (const Implementation* implementation : kernels_for(work)) {
-      const Variant variant{.kernel = std::string(implementation->name), .order = "linear"};
-      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant));
-      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant)), "");
+      const KernelChoice choice{.name = std::string(implementation->name), .order = "linear"};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id({choice}));
+      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice)), "");
     }
   }
 }
@@ -244,9 +244,9 @@ TEST_P(CudaForwardLong, KeepsItsSums) {
     std::fill(problem.k.begin(), problem.k.end(), key);
     const double expected = 4.0 * key + std::log(65536.0);  // 64 / 8 * 0.5 * key
     for (const Implementation* implementation : kernels_for(work)) {
-      const Variant variant{.kernel = std::string(implementation->name), .order = "linear"};
-      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant) << " " << key);
-      const AttentionOutput output = run_on_gpu(*device, problem, *implementation, variant);
+      const KernelChoice choice{.name = std::string(implementation->name), .order = "linear"};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id({choice}) << " " << key);
+      const AttentionOutput output = run_on_gpu(*device, problem, *implementation, choice);
       double error = 0;
       for (const float lse : output.lse) error = std::max(error, std::abs(lse - expected));
       EXPECT_LT(error, 1e-5);  // five roundings of fp32
@@ -271,15 +271,15 @@ TEST(CudaForward, NothingOutsideTheOutputIsWritten) {
   constexpr std::size_t kGuard = 4096;
   const std::size_t o_bytes = problem.q.size() * 2, lse_bytes = problem.q.size() / 64 * 4;
   for (const Implementation* implementation : kernels_for(work)) {
-    const Variant variant{.kernel = std::string(implementation->name)};
-    const Index index = build_index(work, variant, implementation->tile_rows(work));
+    const KernelChoice choice{.name = std::string(implementation->name)};
+    const Index index = build_index(work, choice, implementation->tile_rows(work));
     const Buffer q = on_device(*device, problem.q, work, 3, {}),
                  k = on_device(*device, problem.k, work, 3, {}),
                  v = on_device(*device, problem.v, work, 3, {});
     Buffer o = device->allocate(o_bytes + 2 * kGuard), lse = device->allocate(lse_bytes + 2 * kGuard);
     device->fill(o, std::byte{0xa5});
     device->fill(lse, std::byte{0xa5});
-    const auto execution = implementation->prepare(work, variant, 1);
+    const auto execution = implementation->prepare(work, choice, 1);
     execution->load(index);
     execution->run({q.data(), k.data(), v.data(), static_cast<std::byte*>(o.data()) + kGuard,
                     reinterpret_cast<float*>(static_cast<std::byte*>(lse.data()) + kGuard)},

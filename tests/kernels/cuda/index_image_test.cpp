@@ -7,8 +7,8 @@ namespace {
 
 std::optional<std::int32_t> stride_of(const std::string& order, KeyRows rows) {
   const Case work{.sequence_length = 64, .pattern = {{32, 4}}, .kv_heads = 8};
-  const Variant variant{.kernel = "dilated", .order = order};
-  return slot_stride(build_index(work, variant, 8).branches[0], rows);
+  const KernelChoice choice{.name = "dilated", .order = order};
+  return slot_stride(build_index(work, choice, 8).branches[0], rows);
 }
 
 TEST(SlotStride, IsThatOfLinearAndResidueOrder) {

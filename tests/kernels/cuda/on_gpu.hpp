@@ -20,7 +20,7 @@ inline std::vector<const Implementation*> kernels_for(const Case& work) {
   std::vector<const Implementation*> kernels;
   for (const Implementation* implementation : implementation_table())
     if (implementation->device == DeviceKind::cuda && implementation->kind == ImplementationKind::kernel &&
-        !why_not(*implementation, work, {.kernel = std::string(implementation->name)},
+        !why_not(*implementation, work, {KernelChoice{.name = std::string(implementation->name)}},
                  &survey().gpus.front()))
       kernels.push_back(implementation);
   return kernels;
@@ -35,9 +35,9 @@ inline Buffer on_device(Device& device, const std::vector<float>& values, const 
 }
 
 inline AttentionOutput run_on_gpu(Device& device, const AttentionProblem& problem,
-                                  const Implementation& implementation, const Variant& variant) {
+                                  const Implementation& implementation, const KernelChoice& choice) {
   const Case& work = problem.work;
-  const Index index = case_index(work, variant, implementation.tile_rows(work));
+  const Index index = case_index(work, choice, implementation.tile_rows(work));
   const std::vector<std::int32_t> raster;
   const std::vector<std::int32_t>& q_slots = implementation.raster_storage ? raster : index.q_slots;
   const std::vector<std::int32_t>& k_slots = implementation.raster_storage ? raster : index.k_slots;
@@ -50,7 +50,7 @@ inline AttentionOutput run_on_gpu(Device& device, const AttentionProblem& proble
   Buffer lse = device.allocate(output.lse.size() * sizeof(float));
   device.fill(o, std::byte{0xff});
   device.fill(lse, std::byte{0xff});
-  const auto execution = implementation.prepare(work, variant, 1);
+  const auto execution = implementation.prepare(work, choice, 1);
   execution->load(index);
   // Twice, because one run must not change the next.
   for (int run = 0; run < 2; ++run)

@@ -41,13 +41,13 @@ TEST(MaskedPair, FollowsTheFragments) {
   expect(MaskLayout::wgmma, 128 + 32 + 30, 43, 64 + 16 + 7 + 8, 85);
 }
 
-Variant random_variant(Random& random) {
-  Variant variant;
-  variant.order = one_of<std::string>(random, {"linear", "hilbert", "random"});
-  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  variant.tiles = one_of(random, {KeyTiles::united, KeyTiles::aligned});
-  variant.traversal = one_of<std::string>(random, {"auto", "sawtooth_tile"});
-  return variant;
+KernelChoice random_choice(Random& random) {
+  KernelChoice choice;
+  choice.order = one_of<std::string>(random, {"linear", "hilbert", "random"});
+  choice.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  choice.tiles = one_of(random, {KeyTiles::united, KeyTiles::aligned});
+  choice.traversal = one_of<std::string>(random, {"auto", "sawtooth_tile"});
+  return choice;
 }
 
 // Word and bit of each pair, [kMaskedRows, kMaskedKeys].
@@ -129,11 +129,11 @@ TEST(WindowLists, HoldThePairsOfTheDefinition) {
     Random random(seed);
     Case work = random_windows(random, seed % 2 == 0 ? 60 : 18);
     work.batch = work.heads = work.kv_heads = 1;
-    const Variant variant = random_variant(random);
+    const KernelChoice choice = random_choice(random);
     const MaskLayout layout = one_of(random, {MaskLayout::mma, MaskLayout::wgmma});
-    const Index index = case_index(work, variant, kMaskedRows);
+    const Index index = case_index(work, choice, kMaskedRows);
     const BranchIndex& branch = index.branches.front();
-    const KernelLists lists = kernel_lists(branch, variant.tiles, layout);
+    const KernelLists lists = kernel_lists(branch, choice.tiles, layout);
     std::vector<std::int64_t> position_of(static_cast<std::size_t>(work.sequence_length));
     for (std::size_t t = 0; t < position_of.size(); ++t)
       position_of[index.k_slots.empty() ? t : static_cast<std::size_t>(index.k_slots[t])] =
@@ -155,7 +155,7 @@ TEST(WindowLists, HoldThePairsOfTheDefinition) {
       std::sort(keys.begin(), keys.end());
       const std::int64_t row =
           branch.query_rows.empty() ? number : branch.query_rows[static_cast<std::size_t>(number)];
-      ASSERT_EQ(keys, defined_mask(work, row)) << case_id(work) << " " << variant_id(variant) << " " << row;
+      ASSERT_EQ(keys, defined_mask(work, row)) << case_id(work) << " " << variant_id({choice}) << " " << row;
       if (tile.key_count == 0) continue;
       const std::int32_t blocks = in_blocks / 128;
       EXPECT_EQ(tile.unmasked, lists.mask_of_block[static_cast<std::size_t>(

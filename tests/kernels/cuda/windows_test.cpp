@@ -25,22 +25,22 @@ Case random_gpu_mask(Random& random, std::int64_t longest) {
 }
 using MakeCase = Case (*)(Random&, std::int64_t);
 
-Variant random_variant(Random& random, const Case& work) {
-  Variant variant;
-  variant.order = one_of<std::string>(random, {"linear", "snake", "morton", "hilbert", "boxes", "random"});
-  if (variant.order == "boxes" && !has_grid(work)) variant.order = "hilbert";
-  if (variant.order == "boxes")
-    for (std::size_t d = 0; d < work.windows.size(); ++d) variant.order_box.push_back(between(random, 1, 6));
-  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  variant.tiles = one_of(random, {KeyTiles::automatic, KeyTiles::united, KeyTiles::aligned});
-  variant.traversal =
+KernelChoice random_choice(Random& random, const Case& work) {
+  KernelChoice choice;
+  choice.order = one_of<std::string>(random, {"linear", "snake", "morton", "hilbert", "boxes", "random"});
+  if (choice.order == "boxes" && !has_grid(work)) choice.order = "hilbert";
+  if (choice.order == "boxes")
+    for (std::size_t d = 0; d < work.windows.size(); ++d) choice.order_box.push_back(between(random, 1, 6));
+  choice.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  choice.tiles = one_of(random, {KeyTiles::automatic, KeyTiles::united, KeyTiles::aligned});
+  choice.traversal =
       one_of<std::string>(random, {"auto", "head_minor", "sawtooth_tile", "grouped", "longest_first"});
-  if (variant.traversal == "grouped") variant.traversal_param = between(random, 1, 5);
-  return variant;
+  if (choice.traversal == "grouped") choice.traversal_param = between(random, 1, 5);
+  return choice;
 }
 
-std::string described(std::uint64_t seed, const Case& work, const Variant& variant) {
-  return "seed " + std::to_string(seed) + ", " + case_id(work) + ", " + variant_id(variant);
+std::string described(std::uint64_t seed, const Case& work, const KernelChoice& choice) {
+  return "seed " + std::to_string(seed) + ", " + case_id(work) + ", " + variant_id({choice});
 }
 
 // Compares `cases` seeded cases from `first_seed` on; returns the number of comparisons.
@@ -55,10 +55,10 @@ int compare_with_oracle(MakeCase make, int first_seed, int cases, std::int64_t l
     const std::int64_t rows = work.batch * work.sequence_length * work.heads;
     const ExpectedRows expected(problem, rows <= 200 ? every_row(work) : sampled_rows(work, random, 64));
     for (const Implementation* implementation : kernels_for(work)) {
-      Variant variant = random_variant(random, work);
-      variant.kernel = implementation->name;
-      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant)), "")
-          << described(seed, work, variant);
+      KernelChoice choice = random_choice(random, work);
+      choice.name = implementation->name;
+      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice)), "")
+          << described(seed, work, choice);
       ++compared;
     }
   }
@@ -103,20 +103,20 @@ TEST_P(CudaWindowsCount, EveryRowCountsItsKeys) {
     AttentionProblem problem(work, random);
     std::fill(problem.q.begin(), problem.q.end(), 0.0f);
     for (const Implementation* implementation : kernels_for(work)) {
-      Variant variant = random_variant(random, work);
-      variant.kernel = implementation->name;
-      const AttentionOutput output = run_on_gpu(*device, problem, *implementation, variant);
+      KernelChoice choice = random_choice(random, work);
+      choice.name = implementation->name;
+      const AttentionOutput output = run_on_gpu(*device, problem, *implementation, choice);
       for (std::int64_t t = 0; t < work.sequence_length; ++t) {
         const double expected = std::log(static_cast<double>(visible_count(work, t)));
         for (std::int64_t h = 0; h < work.heads; ++h)
           for (std::int64_t b = 0; b < work.batch; ++b) {
             const auto row = static_cast<std::size_t>((b * work.sequence_length + t) * work.heads + h);
             if (std::isinf(expected)) {
-              ASSERT_EQ(output.lse[row], expected) << described(seed, work, variant) << ", position " << t;
+              ASSERT_EQ(output.lse[row], expected) << described(seed, work, choice) << ", position " << t;
               continue;
             }
             ASSERT_NEAR(output.lse[row], expected, 0x1p-19 * std::max(1.0, expected))
-                << described(seed, work, variant) << ", position " << t << ", head " << h << ", batch " << b;
+                << described(seed, work, choice) << ", position " << t << ", head " << h << ", batch " << b;
           }
       }
     }
@@ -144,11 +144,11 @@ TEST_P(CudaWindowsAlike, InEveryOrder) {
     for (const char* order : {"linear", "snake", "morton", "hilbert", "random"})
       for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv})
         for (const KeyTiles tiles : {KeyTiles::united, KeyTiles::aligned}) {
-          Variant variant{.kernel = std::string(implementation->name), .order = order};
-          variant.order_tensors = tensors;
-          variant.tiles = tiles;
-          EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant)), "")
-              << described(5, work, variant);
+          KernelChoice choice{.name = std::string(implementation->name), .order = order};
+          choice.order_tensors = tensors;
+          choice.tiles = tiles;
+          EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice)), "")
+              << described(5, work, choice);
         }
 }
 INSTANTIATE_TEST_SUITE_P(Tensors, CudaWindowsAlike,
@@ -175,11 +175,11 @@ TEST_P(CudaWindowsSteep, ScoresMayRise) {
   for (const Implementation* implementation : kernels_for(work))
     for (const char* order : {"linear", "hilbert", "random"})
       for (const KeyTiles tiles : {KeyTiles::united, KeyTiles::aligned}) {
-        Variant variant{.kernel = std::string(implementation->name), .order = order};
-        variant.order_tensors = OrderTensors::qkv;
-        variant.tiles = tiles;
-        EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant)), "")
-            << described(11, work, variant);
+        KernelChoice choice{.name = std::string(implementation->name), .order = order};
+        choice.order_tensors = OrderTensors::qkv;
+        choice.tiles = tiles;
+        EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice)), "")
+            << described(11, work, choice);
       }
 }
 INSTANTIATE_TEST_SUITE_P(Tensors, CudaWindowsSteep,
@@ -218,23 +218,23 @@ TEST(CudaWindowsBoxes, EqualTheOracleWithoutPermutation) {
   for (std::uint64_t seed = 30000; seed < 30060; ++seed) {
     Random random(seed);
     const BoxedCase boxed = random_boxed_case(random);
-    Variant variant{.kernel = "boxes_wgmma", .order = "boxes", .order_box = boxed.box};
-    variant.order_tensors = OrderTensors::qkv;
-    variant.tiles = KeyTiles::aligned;
-    variant.traversal = one_of<std::string>(random, {"auto", "head_minor", "sawtooth_tile"});
-    if (const auto reason = why_not(kernel, boxed.work, variant, &survey().gpus.front()))
+    KernelChoice choice{.name = "boxes_wgmma", .order = "boxes", .order_box = boxed.box};
+    choice.order_tensors = OrderTensors::qkv;
+    choice.tiles = KeyTiles::aligned;
+    choice.traversal = one_of<std::string>(random, {"auto", "head_minor", "sawtooth_tile"});
+    if (const auto reason = why_not(kernel, boxed.work, {choice}, &survey().gpus.front()))
       GTEST_SKIP() << *reason;
     AttentionProblem problem(boxed.work, random);
     const ExpectedRows expected(problem, sampled_rows(boxed.work, random, 64));
-    EXPECT_EQ(expected.mismatch(boxed.work, run_on_gpu(*device, problem, kernel, variant)), "")
-        << described(seed, boxed.work, variant);
+    EXPECT_EQ(expected.mismatch(boxed.work, run_on_gpu(*device, problem, kernel, choice)), "")
+        << described(seed, boxed.work, choice);
     std::fill(problem.q.begin(), problem.q.end(), 0.0f);
-    const AttentionOutput output = run_on_gpu(*device, problem, kernel, variant);
+    const AttentionOutput output = run_on_gpu(*device, problem, kernel, choice);
     for (std::size_t row = 0; row < output.lse.size(); ++row) {
       const auto position = static_cast<std::int64_t>(row) / boxed.work.heads % boxed.work.sequence_length;
       const double keys = std::log(static_cast<double>(visible_count(boxed.work, position)));
       ASSERT_NEAR(output.lse[row], keys, 0x1p-19 * std::max(1.0, keys))
-          << described(seed, boxed.work, variant) << ", position " << position;
+          << described(seed, boxed.work, choice) << ", position " << position;
     }
   }
 }

@@ -57,24 +57,24 @@ TEST(Index, CausalTilesEndWithTheirLastVisibleKey) {
 
 // residue 2 stores 0 2 4 6 1 3 5: slots of positions 0..6 are 0 4 1 5 2 6 3.
 TEST(Index, ResidueMovesSlotsAndKeepsPositions) {
-  Variant variant;
-  variant.order = "residue";
-  const Index index = build_index(kSmall, variant, 2);
+  KernelChoice choice;
+  choice.order = "residue";
+  const Index index = build_index(kSmall, choice, 2);
   EXPECT_EQ(index.k_slots, (std::vector<std::int32_t>{0, 4, 1, 5, 2, 6, 3}));
   EXPECT_TRUE(index.q_slots.empty());
   EXPECT_EQ(index.branches[0].key_position, (Positions{0, 2, 4, 6, 1, 3, 5}));
   EXPECT_EQ(index.branches[0].key_slot, (Positions{0, 1, 2, 3, 4, 5, 6}));
-  variant.order_tensors = OrderTensors::qkv;
-  EXPECT_EQ(build_index(kSmall, variant, 2).q_slots, index.k_slots);
+  choice.order_tensors = OrderTensors::qkv;
+  EXPECT_EQ(build_index(kSmall, choice, 2).q_slots, index.k_slots);
 }
 
 TEST(Index, KeyVisitSlotSortsEachSegmentBySlot) {
   const Case work{.sequence_length = 200, .pattern = {{64, 3}}, .kv_heads = 8};
-  Variant variant;
-  variant.order = "random";
-  const Index by_position = build_index(work, variant, 16);
-  variant.key_visit = KeyVisit::slot;
-  const Index by_slot = build_index(work, variant, 16);
+  KernelChoice choice;
+  choice.order = "random";
+  const Index by_position = build_index(work, choice, 16);
+  choice.key_visit = KeyVisit::slot;
+  const Index by_slot = build_index(work, choice, 16);
   const BranchIndex &a = by_position.branches[0], &b = by_slot.branches[0];
   EXPECT_FALSE(std::is_sorted(a.key_slot.begin() + a.begin[0], a.key_slot.begin() + a.begin[1]));
   EXPECT_TRUE(a.keys_by_step);
@@ -92,16 +92,15 @@ TEST(Index, KeyVisitSlotSortsEachSegmentBySlot) {
 }
 
 TEST(Index, TokensScopeAndBaselinesReadPositionOrder) {
-  Variant variant;
-  variant.order = "random";
-  variant.order_scope = OrderScope::tokens;
-  variant.key_visit = KeyVisit::slot;
-  const Index tokens = build_index(kSmall, variant, 2);
+  KernelChoice choice;
+  choice.order = "random";
+  choice.order_scope = OrderScope::tokens;
+  choice.key_visit = KeyVisit::slot;
+  const Index tokens = build_index(kSmall, choice, 2);
   EXPECT_TRUE(tokens.k_slots.empty());
   EXPECT_EQ(tokens.branches[0].key_slot, tokens.branches[0].key_position);
-  variant.order_scope = OrderScope::memory;
-  variant.baseline = true;
-  EXPECT_TRUE(build_index(kSmall, variant, 2).k_slots.empty());
+  const Variant baseline{BaselineName{"gemm"}};
+  EXPECT_TRUE(build_index(kSmall, baseline.kernel(), 2).k_slots.empty());
 }
 
 Case random_case(std::mt19937_64& random) {
@@ -131,9 +130,9 @@ TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
   for (int i = 0; i < 300; ++i) {
     const Case work = random_case(random);
     SCOPED_TRACE(case_id(work));
-    Variant variant;
-    variant.traversal = i % 2 == 0 ? "head_major" : "longest_first";
-    const Index index = build_index(work, variant, 1 + i % 9);
+    KernelChoice choice;
+    choice.traversal = i % 2 == 0 ? "head_major" : "longest_first";
+    const Index index = build_index(work, choice, 1 + i % 9);
     for (std::size_t b = 0; b < work.pattern.size(); ++b) {
       const auto [w, r] = work.pattern[b];
       std::map<std::pair<std::int64_t, std::int64_t>, int> held;
@@ -164,10 +163,10 @@ TEST(Index, TilesHoldTheKeysOfTheirQueries) {
   for (int i = 0; i < 100; ++i) {
     const Case work = random_case(random);
     SCOPED_TRACE(case_id(work));
-    Variant variant;
-    variant.order = i % 2 == 0 ? "linear" : "random";
-    variant.key_visit = i % 3 == 0 ? KeyVisit::slot : KeyVisit::position;
-    const Index index = build_index(work, variant, 1 + i % 9);
+    KernelChoice choice;
+    choice.order = i % 2 == 0 ? "linear" : "random";
+    choice.key_visit = i % 3 == 0 ? KeyVisit::slot : KeyVisit::position;
+    const Index index = build_index(work, choice, 1 + i % 9);
     for (std::size_t b = 0; b < work.pattern.size(); ++b) {
       const BranchIndex& branch = index.branches[b];
       const auto [w, r] = work.pattern[b];
@@ -195,9 +194,9 @@ TEST(Index, TilesHoldTheKeysOfTheirQueries) {
 TEST(Index, LongestFirstStartsWithTheMostPairs) {
   const Case work{
       .sequence_length = 64, .pattern = {{64, 1}}, .heads = 1, .kv_heads = 1, .mask = Mask::causal};
-  Variant variant;
-  variant.traversal = "longest_first";
-  const Index index = build_index(work, variant, 16);
+  KernelChoice choice;
+  choice.traversal = "longest_first";
+  const Index index = build_index(work, choice, 16);
   ASSERT_EQ(index.branches[0].tiles.size(), 4u);
   for (std::int32_t i = 0; i < 4; ++i)
     EXPECT_EQ(index.branches[0].tiles[static_cast<std::size_t>(i)].query_row, 16 * (3 - i));
@@ -213,13 +212,13 @@ TEST(IndexBytes, BoundsWhatIsBuilt) {
   for (int i = 0; i < 100; ++i) {
     const Case work = random_case(random);
     SCOPED_TRACE(case_id(work));
-    Variant variant;
-    variant.order = "residue";
-    const Index index = build_index(work, variant, 8);
+    KernelChoice choice;
+    choice.order = "residue";
+    const Index index = build_index(work, choice, 8);
     double bytes = bytes_of(index.k_slots) + bytes_of(index.q_slots);
     for (const BranchIndex& b : index.branches)
       bytes += bytes_of(b.begin) + bytes_of(b.key_slot) + bytes_of(b.key_position) + bytes_of(b.tiles);
-    EXPECT_LE(bytes, index_bytes(work, variant, 8));
+    EXPECT_LE(bytes, index_bytes(work, choice, 8));
   }
   const Case large{.sequence_length = 65536, .pattern = {{2048, 1}, {4096, 2}}, .kv_heads = 8};
   double bytes = 0;
@@ -250,9 +249,9 @@ TEST(TileReads, SharesTheLimitAmongBranches) {
 TEST(TileReads, CausalAndBackwards) {
   Case work = kSmall;
   work.mask = Mask::causal;
-  Variant variant;
-  variant.traversal = "sawtooth_tile";
-  const TileReads reads = tile_reads(work, build_index(work, variant, 1), 1000);
+  KernelChoice choice;
+  choice.traversal = "sawtooth_tile";
+  const TileReads reads = tile_reads(work, build_index(work, choice, 1), 1000);
   EXPECT_EQ(reads.visits, (std::vector<std::int64_t>{0, 2, 0, 4, 6, 4}));
   EXPECT_EQ(reads.tile_begin, (std::vector<std::int64_t>{0, 1, 3, 4, 6}));
 }

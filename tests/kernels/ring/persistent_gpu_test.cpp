@@ -63,7 +63,7 @@ TEST(PersistentGpuRingLonger, EqualsTheOracle) {
       const ExpectedRows expected(problem, sampled_rows(work, random, 6));
       for (const RingAlgorithm algorithm : kPersistentAlgorithms)
         for (const Sharding sharding : kShardings) {
-          Variant variant{.kernel = "dilated"};
+          Variant variant{KernelChoice{.name = "dilated"}};
           variant.ring.algorithm = algorithm;
           variant.ring.launch = RingLaunch::persistent;
           variant.ring.sharding = sharding;
@@ -92,7 +92,7 @@ class LoneLaunch {
         walk_(ring_walk(ring_, 0, rows_of_tile(ring_, 0, kernel), kernel.causal_traversal)),
         problem_(work(), random_),
         tensors_(problem_, ring_, *gpus_.devices().front(), 0),
-        execution_(kernel.prepare_walk(piece_case(ring_, 0, Mask::full), ring_.variant(),
+        execution_(kernel.prepare_walk(piece_case(ring_, 0, Mask::full), ring_.variant().kernel(),
                                        {.timeout_s = patience_s})) {
     const auto row = static_cast<std::size_t>(work().kv_heads * work().head_dim * 2);
     for (std::shared_ptr<void>* received : {&k_, &v_})
@@ -117,9 +117,9 @@ class LoneLaunch {
  private:
   static constexpr std::uint32_t kFlag = 4;
   static Variant variant(KeyRows rows) {
-    Variant variant{.kernel = "dilated"};
+    Variant variant{KernelChoice{.name = "dilated"}};
     variant.ring.launch = RingLaunch::persistent;
-    variant.rows = rows;
+    variant.change().rows = rows;
     return variant;
   }
 
@@ -172,7 +172,7 @@ TEST(PersistentGpuRingLonger, RowsMayChangeAfterARun) {
   if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
   const AttentionProblem problem(work, random);
   for (const RingAlgorithm algorithm : kPersistentAlgorithms) {
-    Variant variant{.kernel = "dilated"};
+    Variant variant{KernelChoice{.name = "dilated"}};
     variant.ring.algorithm = algorithm;
     variant.ring.launch = RingLaunch::persistent;
     SCOPED_TRACE(described(work, variant));

@@ -53,7 +53,7 @@ TEST_P(LongPersistentMultiGpuRing, EqualsTheOracle) {
     const AttentionProblem problem(work, random);
     const ExpectedRows expected(problem, sampled_rows(work, random, 6));
     for (const RingAlgorithm algorithm : kPersistentAlgorithms) {
-      Variant variant{.kernel = "dilated"};
+      Variant variant{KernelChoice{.name = "dilated"}};
       variant.ring.algorithm = algorithm;
       variant.ring.launch = RingLaunch::persistent;
       for (const Implementation* kernel : kernels_for(work)) {
@@ -87,7 +87,7 @@ TEST(PersistentMultiGpuFaults, ALateGpuEndsTheRing) {
                   .dtype = Dtype::bf16,
                   .ring_size = 2,
                   .device = DeviceKind::cuda};
-  Variant variant{.kernel = "dilated"};
+  Variant variant{KernelChoice{.name = "dilated"}};
   variant.ring.launch = RingLaunch::persistent;
   const Implementation* kernel = nullptr;
   for (const Implementation* each : kernels_for(work))

@@ -53,7 +53,7 @@ int blocks_of(std::int64_t length, Mask mask, RingLaunch launch = RingLaunch::pe
                   .dtype = Dtype::bf16,
                   .mask = mask,
                   .ring_size = 4};
-  Variant variant{.kernel = "dilated"};
+  Variant variant{KernelChoice{.name = "dilated"}};
   variant.ring.launch = launch;
   return nccl_blocks(Ring(work, variant));
 }
@@ -87,8 +87,8 @@ TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
           work.dtype = dtype;
           Variant variant = random_ring_variant(random, ranks, algorithm, sharding);
           variant.ring.launch = RingLaunch::persistent;
-          if (variant.traversal == "sawtooth") variant.traversal = "auto";
-          variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
+          if (variant.kernel().traversal == "sawtooth") variant.change().traversal = "auto";
+          variant.change().rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
           if (!Ring(work, variant).persistent()) continue;
           const bool lines = one_of(random, {false, true});
           SCOPED_TRACE(described(work, variant) + (lines ? ", lines" : ""));
@@ -117,7 +117,7 @@ TEST(PersistentRun, RanksMayShareAStream) {
       work.pattern = {{work.sequence_length, 1}, {work.sequence_length, 2}};
       Variant variant = random_ring_variant(random, ranks, algorithm, Sharding::automatic);
       variant.ring.launch = RingLaunch::persistent;
-      variant.traversal = "auto";
+      variant.change().traversal = "auto";
       variant.ring.outer_link = OuterLink::direct;
       if (!Ring(work, variant).persistent()) continue;
       SCOPED_TRACE(described(work, variant));
@@ -157,7 +157,7 @@ class PersistentFaults : public testing::Test {
   Case work_{
       .sequence_length = 64, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 16, .ring_size = 3};
   Variant variant_ = [] {
-    Variant variant{.kernel = "dilated_cpu"};
+    Variant variant{KernelChoice{.name = "dilated_cpu"}};
     variant.ring.launch = RingLaunch::persistent;
     variant.ring.sharding = Sharding::contiguous;
     return variant;
@@ -195,7 +195,7 @@ TEST_F(PersistentFaults, ARankThatDiesBeforeItsLaunchEndsTheOthers) {
 TEST(PersistentRun, EndsIfKeysNeverArrive) {
   const Case work{
       .sequence_length = 64, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 16, .ring_size = 2};
-  Variant variant{.kernel = "dilated_cpu"};
+  Variant variant{KernelChoice{.name = "dilated_cpu"}};
   variant.ring.launch = RingLaunch::persistent;
   Random random(1);
   const AttentionProblem problem(work, random);

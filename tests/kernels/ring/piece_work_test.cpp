@@ -70,7 +70,8 @@ TEST(PieceWork, TakesTheLengthsThatCasesMayHave) {
   work.kv_heads = work.heads;
   work.mask = Mask::causal;
   for (const Sharding sharding : kShardings) {
-    Variant variant{.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ring, .sharding = sharding}};
+    Variant variant{KernelChoice{.name = "dilated"},
+                    {.algorithm = RingAlgorithm::ring, .sharding = sharding}};
     double pairs = 0;
     for (const PieceWork& piece : piece_works(Ring(work, variant))) pairs += piece.pairs;
     const double all = count_work(work).pairs;
@@ -82,7 +83,7 @@ TEST(PieceWork, ALaunchForEachBranchOfAPiece) {
   Case work{.sequence_length = 1024, .pattern = {{256, 1}, {1024, 4}}, .ring_size = 4};
   work.kv_heads = work.heads;
   const std::vector<PieceWork> works =
-      piece_works(Ring(work, {.kernel = "dilated", .ring = {.algorithm = RingAlgorithm::ring}}));
+      piece_works(Ring(work, {KernelChoice{.name = "dilated"}, {.algorithm = RingAlgorithm::ring}}));
   EXPECT_EQ(works[0].launches, 2);
   EXPECT_EQ(works[1].launches, 1) << "segments of 256 positions cross no border";
   EXPECT_EQ(works[0].tile_keys, 256 + 64);

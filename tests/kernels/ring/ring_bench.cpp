@@ -114,8 +114,8 @@ class RingOfThreads {
 void compare(std::string_view name, Case work, const Variant& variant) {
   work.ring_size = 1;
   Tensors tensors(work, work.sequence_length, 99);
-  const auto alone = kDilatedCpu.prepare(work, variant, kCores);
-  const Index index = build_index(work, variant, kDilatedCpu.tile_rows(work));
+  const auto alone = kDilatedCpu.prepare(work, variant.kernel(), kCores);
+  const Index index = build_index(work, variant.kernel(), kDilatedCpu.tile_rows(work));
   work.ring_size = kRanks;
   RingOfThreads ring(work, variant);
   std::vector<double> wall, cpu, one_s, total, computation, exchange;
@@ -145,7 +145,7 @@ void compare(std::string_view name, Case work, const Variant& variant) {
 int main() {
   using namespace hilbench;
   const auto variant = [](RingAlgorithm algorithm, Sharding sharding) {
-    Variant made{.kernel = "dilated_cpu"};
+    Variant made{KernelChoice{.name = "dilated_cpu"}};
     made.ring.algorithm = algorithm;
     made.ring.sharding = sharding;
     return made;

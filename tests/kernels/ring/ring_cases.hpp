@@ -61,7 +61,7 @@ inline std::int64_t random_groups(Random& random, std::int64_t ranks) {
 
 inline Variant random_ring_variant(Random& random, std::int64_t ranks, RingAlgorithm algorithm,
                                    Sharding sharding) {
-  Variant variant{.kernel = "dilated_cpu"};
+  Variant variant{KernelChoice{.name = "dilated_cpu"}};
   variant.ring.algorithm = algorithm;
   variant.ring.sharding = sharding;
   const bool grouped =
@@ -73,17 +73,18 @@ inline Variant random_ring_variant(Random& random, std::int64_t ranks, RingAlgor
     variant.ring.head_parts = between(random, 0, 1);
     if (between(random, 0, 1) == 0) variant.ring.head_moves = HeadMoves::regrouped;
   }
-  variant.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
-  variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
-  variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
-  variant.traversal =
+  KernelChoice& kernel = variant.change();
+  kernel.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
+  kernel.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
+  kernel.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  kernel.traversal =
       one_of<std::string>(random, {"auto", "head_major", "sawtooth", "hilbert", "longest_first"});
   const bool packed = algorithm == RingAlgorithm::ring_packed ||
                       algorithm == RingAlgorithm::allgather_packed ||
                       algorithm == RingAlgorithm::hierarchical_packed;
   variant.ring.order_span = packed ? OrderSpan::shard : one_of(random, {OrderSpan::shard, OrderSpan::global});
   if (variant.ring.order_span == OrderSpan::shard)
-    variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+    kernel.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
   return variant;
 }
 

@@ -68,7 +68,7 @@ TEST(RingExecution, LongerSequencesEqualOneRank) {
                         .dtype = Dtype::bf16,
                         .mask = mask,
                         .ring_size = 4};
-        Variant variant{.kernel = "dilated_cpu"};
+        Variant variant{KernelChoice{.name = "dilated_cpu"}};
         variant.ring.algorithm = algorithm;
         variant.ring.groups = 2;
         variant.ring.sharding = sharding;
@@ -89,7 +89,7 @@ TEST(RingExecution, RepeatedRunsGiveTheSameBits) {
                     .kv_heads = 4,
                     .head_dim = 16,
                     .ring_size = 4};
-    Variant variant{.kernel = "dilated_cpu"};
+    Variant variant{KernelChoice{.name = "dilated_cpu"}};
     variant.ring.algorithm = algorithm;
     variant.ring.groups = 2;
     SCOPED_TRACE(described(work, variant));

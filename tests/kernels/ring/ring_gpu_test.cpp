@@ -43,7 +43,7 @@ TEST(GpuRingLonger, EqualsTheOracle) {
                         .mask = mask,
                         .ring_size = 4,
                         .device = DeviceKind::cuda};
-        Variant variant{.kernel = "dilated"};
+        Variant variant{KernelChoice{.name = "dilated"}};
         variant.ring.algorithm = algorithm;
         variant.ring.groups = 2;
         variant.ring.sharding = sharding;

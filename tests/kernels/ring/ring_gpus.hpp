@@ -42,7 +42,7 @@ inline std::vector<const Implementation*> kernels_for(Case work) {
   std::vector<const Implementation*> kernels;
   for (const Implementation* implementation : implementation_table())
     if (implementation->device == DeviceKind::cuda && implementation->kind == ImplementationKind::kernel &&
-        !why_not(*implementation, work, {.kernel = std::string(implementation->name)},
+        !why_not(*implementation, work, {KernelChoice{.name = std::string(implementation->name)}},
                  &survey().gpus.front()))
       kernels.push_back(implementation);
   return kernels;
@@ -70,15 +70,16 @@ inline void compare_with_oracle(RankResources& resources, RingAlgorithm algorith
         work.mask = mask;
         work.dtype = dtype;
         Variant variant = random_ring_variant(random, resources.ranks(), algorithm, sharding);
-        variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
+        variant.change().rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
         problems.emplace_back(work, random);
         expected.emplace_back(problems.back(), sampled_rows(work, random, 60));
         variant.ring.launch = launch;
-        if (launch == RingLaunch::persistent && variant.traversal == "sawtooth") variant.traversal = "auto";
+        if (launch == RingLaunch::persistent && variant.kernel().traversal == "sawtooth")
+          variant.change().traversal = "auto";
         const bool persistent = Ring(work, variant).persistent();
         for (const Implementation* kernel : kernels_for(work)) {
           if (persistent && kernel->prepare_walk == nullptr) continue;
-          variant.kernel = kernel->name;
+          variant.change().name = kernel->name;
           runs.push_back(
               {.problem = problems.back(), .variant = variant, .kernel = *kernel, .chunks = kSmallChunks});
           problem_of.push_back(problems.size() - 1);

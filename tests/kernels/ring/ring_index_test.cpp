@@ -165,7 +165,7 @@ TEST(RingIndex, LinearStreamsStayStrided) {
                         .kv_heads = 4,
                         .mask = mask,
                         .ring_size = 4};
-        Variant variant{.kernel = "dilated_cpu"};
+        Variant variant{KernelChoice{.name = "dilated_cpu"}};
         variant.ring.algorithm = algorithm;
         variant.ring.sharding = sharding;
         const Ring ring(work, variant);

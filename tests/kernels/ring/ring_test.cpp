@@ -157,7 +157,7 @@ TEST(RingSteps, AllSendInTurn) {
                       .heads = 20,
                       .kv_heads = 20,
                       .ring_size = ranks};
-      Variant variant{.kernel = "dilated_cpu"};
+      Variant variant{KernelChoice{.name = "dilated_cpu"}};
       variant.ring.algorithm = algorithm;
       const Ring ring(work, variant);
       for (std::size_t s = 0; s < ring.steps(0).size(); ++s)
@@ -189,7 +189,8 @@ TEST(Sharding, AutoIsZigzagWhereItBalances) {
         RingAlgorithm::allgather_packed})
     EXPECT_EQ(chosen(algorithm), Sharding::zigzag);
   EXPECT_EQ(chosen(RingAlgorithm::ulysses), Sharding::contiguous);
-  EXPECT_EQ(chosen(RingAlgorithm::allgather_packed, [](Variant& variant) { variant.baseline = true; }),
+  EXPECT_EQ(chosen(RingAlgorithm::allgather_packed,
+                   [](Variant& variant) { variant.choice = BaselineName{"rival"}; }),
             Sharding::contiguous);
   work.pattern = {{1024, 1}};
   EXPECT_EQ(chosen(RingAlgorithm::ring), Sharding::contiguous) << "local, and balanced";
@@ -229,10 +230,10 @@ TEST(RingUnsupported, SaysWhy) {
   EXPECT_EQ(why_not_ring(work, variant), "packed rows are taken from shards: order_span must be shard");
   variant = variant_of(RingAlgorithm::ring);
   variant.ring.order_span = OrderSpan::global;
-  variant.order_tensors = OrderTensors::qkv;
+  variant.change().order_tensors = OrderTensors::qkv;
   EXPECT_EQ(why_not_ring(work, variant), "order_span global stores Q by position: order_tensors must be kv");
   variant = variant_of(RingAlgorithm::ring);
-  variant.order = "file";
+  variant.change().order = "file";
   EXPECT_NE(why_not_ring(work, variant), std::nullopt);
   variant = grouped(RingAlgorithm::hierarchical, 0);
   EXPECT_NE(why_not_ring(work, variant)->find("ring_groups must say how many"), std::string::npos);

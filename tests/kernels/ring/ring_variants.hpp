@@ -8,7 +8,7 @@
 namespace hilbench {
 
 inline Variant variant_of(RingAlgorithm algorithm, Sharding sharding = Sharding::contiguous) {
-  Variant variant{.kernel = "dilated_cpu"};
+  Variant variant{KernelChoice{.name = "dilated_cpu"}};
   variant.ring.algorithm = algorithm;
   variant.ring.sharding = sharding;
   return variant;

@@ -19,7 +19,7 @@ Ring ring_of_four(RingAlgorithm algorithm = RingAlgorithm::ring, Mask mask = Mas
                   .dtype = Dtype::bf16,
                   .mask = mask,
                   .ring_size = 4};
-  Variant variant{.kernel = "dilated"};
+  Variant variant{KernelChoice{.name = "dilated"}};
   variant.ring.algorithm = algorithm;
   variant.ring.launch = RingLaunch::persistent;
   variant.ring.sharding = Sharding::contiguous;
@@ -138,7 +138,7 @@ TEST(PersistentRing, MovesNothingThatACausalMaskHides) {
 
 TEST(PersistentRing, RefusesWhatComputesInSteps) {
   const Case work{.sequence_length = 64, .pattern = {{64, 1}}, .heads = 4, .kv_heads = 4, .ring_size = 4};
-  Variant variant{.kernel = "dilated"};
+  Variant variant{KernelChoice{.name = "dilated"}};
   variant.ring.launch = RingLaunch::persistent;
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
   variant.ring.groups = 2;
@@ -152,7 +152,7 @@ TEST(PersistentRing, RefusesWhatComputesInSteps) {
         << reason;
   }
   variant.ring.algorithm = RingAlgorithm::ring;
-  variant.traversal = "sawtooth_tile";
+  variant.change().traversal = "sawtooth_tile";
   EXPECT_NE(why_not_ring(work, variant).value_or("").find("never backwards"), std::string::npos);
 }
 

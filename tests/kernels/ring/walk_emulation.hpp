@@ -230,7 +230,7 @@ class LateTransport final : public Transport {
 inline Implementation emulated_walk_kernel() {
   return {.name = "emulated_walk",
           .tile_rows = [](const Case&) { return std::int64_t{7}; },
-          .prepare_walk = [](const Case& work, const Variant&, const WalkLimits& limits)
+          .prepare_walk = [](const Case& work, const KernelChoice&, const WalkLimits& limits)
               -> std::unique_ptr<WalkExecution> { return std::make_unique<EmulatedWalk>(work, limits); }};
 }
 

@@ -10,7 +10,7 @@ namespace hilbench {
 namespace {
 
 Variant persistent(RingAlgorithm algorithm, Sharding sharding, const std::string& order = "linear") {
-  Variant variant{.kernel = "dilated", .order = order};
+  Variant variant{KernelChoice{.name = "dilated", .order = order}};
   variant.ring.algorithm = algorithm;
   variant.ring.launch = RingLaunch::persistent;
   variant.ring.sharding = sharding;
@@ -20,7 +20,7 @@ Variant persistent(RingAlgorithm algorithm, Sharding sharding, const std::string
 std::optional<cuda::WalkStrides> strides_of(const Variant& variant) {
   const Case work{.sequence_length = 512, .pattern = {{512, 4}}, .heads = 2, .kv_heads = 2, .ring_size = 4};
   const Walk walk = ring_walk(Ring(work, variant), 1, 16, CausalTraversal::head_major);
-  return cuda::walk_strides(walk.branches.front(), variant.rows);
+  return cuda::walk_strides(walk.branches.front(), variant.kernel().rows);
 }
 
 // Packed rows are neighbours, those of the own shard are not.
@@ -48,8 +48,8 @@ TEST(WalkTables, SayWhatTheIndexSays) {
     Case work = random_ring_case(random, ranks, 900);
     Variant variant = random_ring_variant(random, ranks, algorithm, kShardings[random() % kShardings.size()]);
     variant.ring.launch = RingLaunch::persistent;
-    if (between(random, 0, 1) == 0) variant.order = "linear";
-    if (variant.traversal == "sawtooth") variant.traversal = "auto";
+    if (between(random, 0, 1) == 0) variant.change().order = "linear";
+    if (variant.kernel().traversal == "sawtooth") variant.change().traversal = "auto";
     const Ring ring(work, variant);
     if (!ring.persistent()) continue;
     const std::int64_t rank = between(random, 0, ranks - 1);
@@ -58,7 +58,7 @@ TEST(WalkTables, SayWhatTheIndexSays) {
     for (const WalkBranch& branch : walk.branches) {
       const std::vector<cuda::ForwardTile> tiles = cuda::walk_tiles(branch);
       const std::vector<cuda::KeyStretch> stretches = cuda::walk_stretches(branch);
-      const auto strides = cuda::walk_strides(branch, variant.rows);
+      const auto strides = cuda::walk_strides(branch, variant.kernel().rows);
       strided += strides.has_value() ? 1 : 0;
       ASSERT_EQ(tiles.size(), branch.tiles.size());
       ASSERT_EQ(stretches.size(), branch.stretches.size() + 1);

@@ -53,28 +53,28 @@ TEST(Fastest, DependsOnTheKernelAndTheMask) {
 TEST(Fastest, OnlyAutoIsReplaced) {
   Case work;
   work.mask = Mask::causal;
-  Variant variant;
-  variant.traversal = "grouped";
-  variant.traversal_param = 3;
+  KernelChoice choice;
+  choice.traversal = "grouped";
+  choice.traversal_param = 3;
   const Branch branch{work.sequence_length, 1};
   const TraversalFacts facts{.causal = kGrouped, .at_once = 132};
-  EXPECT_EQ(traversal_of(work, branch, variant, facts), (Traversal{"grouped", 3}));
-  variant.traversal = "auto";
-  variant.traversal_param.reset();
-  EXPECT_EQ(traversal_of(work, branch, variant, facts), fastest_traversal(work, branch, kGrouped));
+  EXPECT_EQ(traversal_of(work, branch, choice, facts), (Traversal{"grouped", 3}));
+  choice.traversal = "auto";
+  choice.traversal_param.reset();
+  EXPECT_EQ(traversal_of(work, branch, choice, facts), fastest_traversal(work, branch, kGrouped));
 }
 
 TEST(Fastest, AWaveIsAsManyTilesAsThereAreAtOnceUnlessGiven) {
   const Case work;
   const Branch branch{work.sequence_length, 1};
   const TraversalFacts facts{.at_once = 132};
-  Variant variant;
-  variant.traversal = "sawtooth";
-  EXPECT_TRUE(chosen_by_program(variant));
-  EXPECT_EQ(traversal_of(work, branch, variant, facts), (Traversal{"sawtooth", 132}));
-  variant.traversal_param = 4;
-  EXPECT_FALSE(chosen_by_program(variant));
-  EXPECT_EQ(traversal_of(work, branch, variant, facts), (Traversal{"sawtooth", 4}));
+  KernelChoice choice;
+  choice.traversal = "sawtooth";
+  EXPECT_TRUE(chosen_by_program(choice));
+  EXPECT_EQ(traversal_of(work, branch, choice, facts), (Traversal{"sawtooth", 132}));
+  choice.traversal_param = 4;
+  EXPECT_FALSE(chosen_by_program(choice));
+  EXPECT_EQ(traversal_of(work, branch, choice, facts), (Traversal{"sawtooth", 4}));
 }
 
 }  // namespace

@@ -10,13 +10,13 @@
 namespace hilbench {
 namespace {
 
-Variant random_variant(Random& random) {
-  Variant variant;
-  variant.order = one_of<std::string>(random, {"linear", "hilbert", "morton", "snake", "random"});
-  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  variant.tiles = one_of(random, {KeyTiles::automatic, KeyTiles::united, KeyTiles::aligned});
-  variant.traversal = one_of<std::string>(random, {"auto", "head_minor", "sawtooth_tile", "longest_first"});
-  return variant;
+KernelChoice random_choice(Random& random) {
+  KernelChoice choice;
+  choice.order = one_of<std::string>(random, {"linear", "hilbert", "morton", "snake", "random"});
+  choice.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  choice.tiles = one_of(random, {KeyTiles::automatic, KeyTiles::united, KeyTiles::aligned});
+  choice.traversal = one_of<std::string>(random, {"auto", "head_minor", "sawtooth_tile", "longest_first"});
+  return choice;
 }
 
 std::vector<std::int64_t> inverse(const std::vector<std::int32_t>& slots, std::int64_t length) {
@@ -31,8 +31,8 @@ TEST(CaseIndex, OfWindowsHoldsTheirPairs) {
   for (std::uint64_t seed = 0; seed < (kSanitized ? 20 : 120); ++seed) {
     Random random(seed);
     const Case work = random_windows_or_mask(random, 20);
-    const Variant variant = random_variant(random);
-    const Index index = case_index(work, variant, kMaskedRows);
+    const KernelChoice choice = random_choice(random);
+    const Index index = case_index(work, choice, kMaskedRows);
     ASSERT_EQ(index.branches.size(), 1u);
     const BranchIndex& branch = index.branches.front();
     const std::vector<std::int64_t> position_of = inverse(index.k_slots, work.sequence_length);
@@ -62,7 +62,8 @@ TEST(CaseIndex, OfWindowsHoldsTheirPairs) {
           if (sees) seen.push_back(position_of[slot]);
         }
         std::sort(seen.begin(), seen.end());
-        ASSERT_EQ(seen, defined_mask(work, row)) << case_id(work) << " " << variant_id(variant) << " " << row;
+        ASSERT_EQ(seen, defined_mask(work, row))
+            << case_id(work) << " " << variant_id({choice}) << " " << row;
       }
     EXPECT_EQ(std::ssize(rows), work.batch * work.heads * work.sequence_length);
     for (const auto& [row, times] : rows) ASSERT_EQ(times, 1);
@@ -73,9 +74,9 @@ TEST(CaseIndex, StoresEqualMasksOnce) {
   Case work{.heads = 1, .kv_heads = 1};
   work.windows = {{.extent = 128, .window = 13}, {.extent = 128, .window = 13}};
   fill_in_windows(work);
-  Variant variant;  // raster: every tile is a row, and all rows see their keys alike
-  const Index index = case_index(work, variant, kMaskedRows);
-  const TileCounts counts = count_tiles(WindowTiles(work, variant));
+  KernelChoice choice;  // raster: every tile is a row, and all rows see their keys alike
+  const Index index = case_index(work, choice, kMaskedRows);
+  const TileCounts counts = count_tiles(WindowTiles(work, choice));
   EXPECT_EQ(index.branches[0].masks.size(), 1u);
   EXPECT_EQ(counts.masks, 1);
   EXPECT_EQ(counts.blocks, 128 * 13);
@@ -88,11 +89,11 @@ TEST(CaseIndex, BytesBoundTheIndex) {
       Case work{.heads = 3, .kv_heads = 3};
       work.windows = {{.extent = 40, .window = 7}, {.extent = 50, .window = 9}};
       fill_in_windows(work);
-      Variant variant;
-      variant.order = order;
-      variant.order_tensors = OrderTensors::qkv;
-      variant.tiles = tiles;
-      const Index index = case_index(work, variant, kMaskedRows);
+      KernelChoice choice;
+      choice.order = order;
+      choice.order_tensors = OrderTensors::qkv;
+      choice.tiles = tiles;
+      const Index index = case_index(work, choice, kMaskedRows);
       const BranchIndex& branch = index.branches[0];
       const double held =
           4.0 * static_cast<double>(branch.key_slot.size() + branch.mask_of_block.size() +
@@ -100,7 +101,7 @@ TEST(CaseIndex, BytesBoundTheIndex) {
           static_cast<double>(branch.masks.size() * sizeof(BlockMask) +
                               branch.tiles.size() * sizeof(IndexTile));
       const double bound =
-          case_index_bytes(work, variant, kMaskedRows, count_tiles(WindowTiles(work, variant)));
+          case_index_bytes(work, choice, kMaskedRows, count_tiles(WindowTiles(work, choice)));
       EXPECT_GE(bound, held);
       EXPECT_LE(bound, 1.5 * held);
     }
@@ -113,11 +114,11 @@ TEST(CaseIndex, OfAMillionPositionsIsSmall) {
   work.windows = {{.extent = 64, .window = 7}, {.extent = 128, .window = 13}, {.extent = 128, .window = 13}};
   fill_in_windows(work);
   for (const char* order : {"linear", "hilbert"}) {
-    Variant variant;
-    variant.order = order;
-    variant.order_tensors = OrderTensors::qkv;
-    const TileCounts counts = count_tiles(WindowTiles(work, variant));
-    EXPECT_LT(case_index_bytes(work, variant, kMaskedRows, counts), 1e9) << order;
+    KernelChoice choice;
+    choice.order = order;
+    choice.order_tensors = OrderTensors::qkv;
+    const TileCounts counts = count_tiles(WindowTiles(work, choice));
+    EXPECT_LT(case_index_bytes(work, choice, kMaskedRows, counts), 1e9) << order;
     EXPECT_LT(counts.masks, counts.partial_blocks / 4) << order;
   }
 }

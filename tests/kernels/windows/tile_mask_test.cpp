@@ -60,12 +60,12 @@ TEST(TileMask, OfAMillionPositionsIsCounted) {
   ASSERT_EQ(work.sequence_length, 1 << 20);
   const MaskCounts needed = count_mask(work);
   for (const char* order : {"linear", "hilbert"}) {
-    Variant variant{.order = order};
-    variant.order_tensors = OrderTensors::qkv;
-    const TileCounts counts = count_tiles(WindowTiles(work, variant));
+    KernelChoice choice{.order = order};
+    choice.order_tensors = OrderTensors::qkv;
+    const TileCounts counts = count_tiles(WindowTiles(work, choice));
     EXPECT_GE(counts.computed, needed.pairs) << order;
-    EXPECT_LT(case_index_bytes(work, variant, kMaskedRows, counts), 1e9) << order;
-    if (variant.order == "linear") {
+    EXPECT_LT(case_index_bytes(work, choice, kMaskedRows, counts), 1e9) << order;
+    if (choice.order == "linear") {
       EXPECT_LT(counts.computed, 1.02 * needed.pairs);
     }
   }

@@ -21,12 +21,12 @@ Case grid(const Extents& extents, const Extents& windows) {
 }
 
 TileCounts counts_of(const Case& work, const std::string& order, KeyTiles tiles, const Extents& box = {}) {
-  Variant variant;
-  variant.order = order;
-  variant.order_box = box;
-  variant.order_tensors = OrderTensors::qkv;
-  variant.tiles = tiles;
-  return count_tiles(WindowTiles(work, variant));
+  KernelChoice choice;
+  choice.order = order;
+  choice.order_box = box;
+  choice.order_tensors = OrderTensors::qkv;
+  choice.tiles = tiles;
+  return count_tiles(WindowTiles(work, choice));
 }
 
 double all_pairs(const Case& work) {
@@ -83,9 +83,9 @@ TEST(WindowTiles, UnitedTilesOfKnownGrids) {
 
 TEST(WindowTiles, OrdersOfQueriesDecideTheCounts) {
   const Case work = grid({64, 64}, {9, 9});
-  Variant keys_alone;
+  KernelChoice keys_alone;
   keys_alone.order = "hilbert";
-  Variant raster;
+  KernelChoice raster;
   EXPECT_EQ(count_tiles(WindowTiles(work, keys_alone)).keys, count_tiles(WindowTiles(work, raster)).keys);
   EXPECT_LT(counts_of(work, "hilbert", KeyTiles::united).keys,
             count_tiles(WindowTiles(work, raster)).keys * 2 / 3);
@@ -98,11 +98,11 @@ TEST(WindowTiles, ReadTheKeysOfTheirQueries) {
   for (std::uint64_t seed = 0; seed < (kSanitized ? 20 : 120); ++seed) {
     Random random(seed);
     const Case work = random_windows_or_mask(random, 24);
-    Variant variant;
-    variant.order = one_of<std::string>(random, {"linear", "hilbert", "morton", "snake", "random"});
-    variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-    variant.tiles = one_of(random, {KeyTiles::automatic, KeyTiles::aligned});
-    const WindowTiles tiles(work, variant);
+    KernelChoice choice;
+    choice.order = one_of<std::string>(random, {"linear", "hilbert", "morton", "snake", "random"});
+    choice.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+    choice.tiles = one_of(random, {KeyTiles::automatic, KeyTiles::aligned});
+    const WindowTiles tiles(work, choice);
     const auto slot_of = [&](std::int64_t position) {
       return tiles.k_slots().empty() ? position
                                      : std::int64_t{tiles.k_slots()[static_cast<std::size_t>(position)]};
@@ -116,7 +116,7 @@ TEST(WindowTiles, ReadTheKeysOfTheirQueries) {
         const std::int64_t row =
             tiles.query_rows().empty() ? number : tiles.query_rows()[static_cast<std::size_t>(number)];
         for (const std::int64_t key : defined_mask(work, row)) {
-          if (variant.tiles != KeyTiles::aligned) {
+          if (choice.tiles != KeyTiles::aligned) {
             expected.insert(slot_of(key));
             continue;
           }
@@ -128,7 +128,7 @@ TEST(WindowTiles, ReadTheKeysOfTheirQueries) {
       tiles.read(tile, reader);
       ASSERT_EQ(std::vector<std::int64_t>(reader.slots.begin(), reader.slots.end()),
                 std::vector<std::int64_t>(expected.begin(), expected.end()))
-          << case_id(work) << " " << variant.order << " tile " << tile;
+          << case_id(work) << " " << choice.order << " tile " << tile;
       computed += static_cast<double>(expected.size()) * tiles.query_count(tile);
     }
     EXPECT_EQ(count_tiles(tiles).computed, computed) << case_id(work);

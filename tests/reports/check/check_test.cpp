@@ -31,8 +31,8 @@ Record record_of(int number, const std::string& order) {
   record.work.pattern = {{64, 1}};
   record.work.heads = record.work.kv_heads = number + 1;
   record.case_id = case_id(record.work);
-  record.variant.kernel = "dilated";
-  record.variant.order = order;
+  record.variant.change().name = "dilated";
+  record.variant.change().order = order;
   record.variant_id = "dilated/" + order;
   record.reference = "dilated/linear";
   record.environment = environment();
@@ -124,7 +124,8 @@ TEST(Check, SaysWhatLimitsTheResultsInShort) {
   EXPECT_EQ(limits_of(input.records),
             (std::vector<std::string>{"1 process, where 10 show how much processes differ",
                                       "other programs kept 2.0 of 4 cores busy", "single rounds"}));
-  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  std::erase_if(input.records,
+                [](const Record& record) { return record.variant.kernel().order == "random"; });
   EXPECT_EQ(limits_of(input.records).back(), "orders without a control beside them");
 }
 
@@ -192,7 +193,7 @@ TEST(Check, OrdersHaveAControlBesideThem) {
               "controls: 1 of 2 cases and kernels have none, the first n64-w64-r1-h2-d64-fp32-p1-cpu "
               "dilated/hilbert");
   input.records[6] = record_of(1, "linear");
-  input.records[6].variant.rows = KeyRows::gathered;
+  input.records[6].variant.change().rows = KeyRows::gathered;
   name_anew(input.records[6]);
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
   input.records[6].kernel = "another";
@@ -345,7 +346,7 @@ TEST(Check, NoPathsAndNoNames) {
   (*input.records[5].environment)["host"]["kernel"] = "Linux marys-box 6.1 x86_64";
   expect_only(input, "private: environment.host.kernel (this machine's name)");
   input = results();
-  input.records[5].variant.order_file = "/data/slots.npy";
+  input.records[5].variant.change().order_file = "/data/slots.npy";
   name_anew(input.records[5]);
   expect_only(input, "private: asked.order_file (an absolute path)");
   input = results();

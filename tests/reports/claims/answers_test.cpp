@@ -124,7 +124,8 @@ TEST(AnswerClaims, TellThePriceOfTheTableFromThatOfTheOrder) {
   EXPECT_EQ(table.control_name, "dilated/random");
   EXPECT_EQ(time_answer(measured_by_five(1.3)).verdict, ClaimVerdict::contradicted);
   ReportInput alone = measured_by_five(1.3);
-  std::erase_if(alone.records, [](const Record& record) { return record.variant.order == "random"; });
+  std::erase_if(alone.records,
+                [](const Record& record) { return record.variant.kernel().order == "random"; });
   const ClaimAnswer open = time_answer(alone);
   EXPECT_EQ(open.verdict, ClaimVerdict::inconclusive);
   EXPECT_NE(open.why.find("no control was measured"), std::string::npos) << open.why;
@@ -134,7 +135,7 @@ TEST(AnswerClaims, TakeLinearOrderThroughATableAsTheControlIfItIsThere) {
   ReportInput input = measured_by_five(1.2);
   Record gathered = input.records[1];
   gathered.variant = input.records[0].variant;
-  gathered.variant.rows = KeyRows::gathered;
+  gathered.variant.change().rows = KeyRows::gathered;
   gathered.variant_id = variant_id(gathered.variant);
   input.records.push_back(gathered);
   judge(input.records);
@@ -183,7 +184,7 @@ TEST(AnswerClaims, PoolIsJudgedWhereBothFormsStand) {
   ReportInput input;
   sample::add_comparison(input.records, sample::work(8192, {{2048, 1}}), 1);
   Record fresh = input.records[1];
-  fresh.variant.buffers = Buffers::fresh;
+  fresh.variant.change().buffers = Buffers::fresh;
   fresh.variant_id = variant_id(fresh.variant);
   for (double& ns : fresh.time->samples_ns) ns *= 1.1;
   sample::compare_with(fresh, input.records[0]);

@@ -24,7 +24,7 @@ TEST(ClaimRecords, TakesThePlainVariantsOfOneKernelWithTheClaimedChunk) {
   ReportInput input = sample::input();
   std::vector<Record> records(input.records.begin(), input.records.begin() + 7);
   Record slot = records[1];
-  slot.variant.key_visit = KeyVisit::slot;
+  slot.variant.change().key_visit = KeyVisit::slot;
   slot.variant_id = variant_id(slot.variant);
   records.insert(records.begin(), slot);
   input.records = records;

@@ -33,7 +33,7 @@ TEST(Tiles, TellALossThatWasReproducedFromAGain) {
   EXPECT_EQ(tile("claims of a loss or of no difference reproduced"), "1");
   const std::string text = to_markdown(document);
   EXPECT_NE(text.find("reproduced (no gain was claimed)"), std::string::npos);
-  input.records[1].variant.order_chunk = input.records[1].order_chunk =
+  input.records[1].variant.change().order_chunk = input.records[1].order_chunk =
       64;  // not the order that the claims are about
   EXPECT_TRUE(document_without_pictures(input).tiles.empty()) << "no claim is tested";
 }
@@ -80,7 +80,7 @@ TEST(FirstSentences, FollowWhatTheSweepVaries) {
   const auto add = [&](const char* order, const char* traversal, double factor) {
     input.records.push_back(sample::record(work, "dilated", order));
     Record& made = input.records.back();
-    made.variant.traversal = traversal;
+    made.variant.change().traversal = traversal;
     made.variant_id = variant_id(made.variant);
     made.reference = "dilated/linear/head_major";
     sample::time(made, 1, factor, 0);
@@ -118,7 +118,8 @@ TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
       for (const auto& [order, factor] : {std::pair{"linear", 1.0}, {"hilbert", 0.9}}) {
         input.records.push_back(sample::record(work, "dilated", order));
         Record& made = input.records.back();
-        if (made.variant.order == "hilbert") made.variant.order_chunk = made.order_chunk = chunk;
+        if (made.variant.kernel().order == "hilbert")
+          made.variant.change().order_chunk = made.order_chunk = chunk;
         sample::time(made, 1, factor, 0);
       }
       length *= 2;
@@ -210,7 +211,8 @@ TEST(FirstSentences, AnswerTheQuestionThatIsAsked) {
   ReportInput input;
   sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
   EXPECT_NE(question_of(view_of(input)).find("Does the order of rows in memory"), std::string::npos);
-  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  std::erase_if(input.records,
+                [](const Record& record) { return record.variant.kernel().order == "random"; });
   const View view = view_of(input);
   EXPECT_EQ(question_of(view), "How fast are the kernels, compared with libraries that compute the same?");
   EXPECT_EQ(main_sentences(view).at(0),
@@ -226,7 +228,8 @@ TEST(FirstSentences, NameTheStrongestRivalFirst) {
   sample::time(strongest, 1, 1.2, 3);
   sample::compare_with(strongest, input.records.front());
   input.records.push_back(strongest);
-  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  std::erase_if(input.records,
+                [](const Record& record) { return record.variant.kernel().order == "random"; });
   const std::string said = main_sentences(view_of(input)).at(0);
   EXPECT_EQ(said,
             "dilated_cpu is faster than torch_sdpa, its strongest rival, in 1 of 1 case and slower in 0 "
@@ -254,7 +257,8 @@ TEST(FirstSentences, NameRivalsOnWindowsBeforeThoseOnAllPairs) {
 TEST(FirstSentences, CountACaseOnceIfItsKernelRanInSeveralWays) {
   ReportInput input;
   sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
-  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  std::erase_if(input.records,
+                [](const Record& record) { return record.variant.kernel().order == "random"; });
   Record zigzag = input.records.front();
   zigzag.variant.ring.sharding = Sharding::zigzag;
   zigzag.variant_id = variant_id(zigzag.variant);

@@ -20,7 +20,7 @@ Record timed_record() {
   Record record{{.case_id = "n8", .kernel = "dilated_cpu", .threads = 2}};
   record.sweep = "quick";
   record.work.pattern = {{2048, 1}, {4096, 2}};
-  record.variant.kernel = "dilated";
+  record.variant.change().name = "dilated";
   record.variant_id = "dilated/linear";
   record.time = {.median_ns = 2, .ci_ns = {1, 3}, .samples_ns = {1, 2, 3}, .process_rounds = {3}};
   record.counters["page_faults"] = {.value = 7, .unit = "count"};

@@ -74,7 +74,7 @@ TEST(Draw, TellsKernelsAndDtypesApart) {
   sample::add_comparison(input.records, other, 1);
   input.records.back().tflops = 1.5;  // `peak` in bf16
   Record second = input.records[1];
-  second.variant.kernel = "other";
+  second.variant.change().name = "other";
   second.variant_id = "other/hilbert";
   input.records.push_back(second);
   Folder folder;

@@ -16,7 +16,7 @@ void add(ReportInput& input, const Case& work, double rate) {
   input.records.back().verify.emplace();
   Record rival = input.records.back();
   rival.kind = ImplementationKind::baseline;
-  rival.variant_id = rival.variant.kernel = rival.kernel = "rival";
+  rival.variant_id = rival.variant.change().name = rival.kernel = "rival";
   rival.tflops = rate / 2;
   input.records.push_back(rival);
 }

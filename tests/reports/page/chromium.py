@@ -33,7 +33,8 @@ class Browser:
             arguments.insert(1, "--no-sandbox")  # Chromium refuses its sandbox to root
         script = 'exec 3<&"$IN" 4>&"$OUT" && exec "$@"'
         self.process = subprocess.Popen(["bash", "-c", script, "bash", *arguments], pass_fds=(inward[0], outward[1]),
-                                        env={**os.environ, "IN": str(inward[0]), "OUT": str(outward[1])},
+                                        env={**os.environ, "IN": str(inward[0]), "OUT": str(outward[1]),
+                                             "TMPDIR": self.profile},  # it leaves files there
                                         stderr=subprocess.DEVNULL)
         os.close(inward[0])
         os.close(outward[1])

@@ -15,14 +15,14 @@ TEST(RecordJson, AnOptionThatARecordDoesNotKnowYetHasItsDefault) {
   Record record = kernel_record();
   json stored = to_json(record);
   stored["params"].erase("rows");
-  record.variant.rows = KeyRows::automatic;
+  record.variant.change().rows = KeyRows::automatic;
   EXPECT_EQ(record_from_json(stored).variant, record.variant);
 }
 
 // Records of before `auto` was the default have contiguous shards and do not say so in their id.
 TEST(RecordJson, TheFormerDefaultShardingIsKeptAsWhatRan) {
   Record record = kernel_record();
-  record.variant = {.kernel = "dilated"};
+  record.variant = {KernelChoice{.name = "dilated"}};
   record.variant.ring.sharding = Sharding::contiguous;
   record.variant_id = "dilated/linear/ring";
   record.variant.ring.algorithm = RingAlgorithm::ring;
@@ -43,17 +43,17 @@ TEST(RecordJson, TheFormerDefaultShardingIsKeptAsWhatRan) {
 // Records of before `auto` was the default have head_major and do not say so in their id.
 TEST(RecordJson, TheFormerDefaultTraversalIsKeptAsWhatWasChosen) {
   Record record = kernel_record();
-  record.variant = {.kernel = "dilated", .traversal = "head_major"};
+  record.variant = {KernelChoice{.name = "dilated", .traversal = "head_major"}};
   record.traversals.clear();
   record.variant_id = "dilated/linear";
   const Record older = record_from_json(to_json(record));
-  EXPECT_EQ(older.variant.traversal, "auto");
+  EXPECT_EQ(older.variant.kernel().traversal, "auto");
   EXPECT_EQ(older.traversals, std::vector<std::string>(record.work.pattern.size(), "head_major"));
   EXPECT_EQ(variant_id(older.variant), record.variant_id);
 
   record.variant_id = "dilated/linear/head_major";
   const Record named = record_from_json(to_json(record));
-  EXPECT_EQ(named.variant.traversal, "head_major");
+  EXPECT_EQ(named.variant.kernel().traversal, "head_major");
   EXPECT_TRUE(named.traversals.empty());
 }
 

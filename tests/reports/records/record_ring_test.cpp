@@ -94,7 +94,7 @@ TEST(RecordJson, KeepsTheBytesInsideGroupsAndBetweenThem) {
 TEST(RecordJson, ABaselineKeepsTheRingAlgorithmThatItIs) {
   Record record = kernel_record();
   record.kind = ImplementationKind::baseline;
-  record.variant = {.kernel = "longnet_allgather", .baseline = true};
+  record.variant = {BaselineName{"longnet_allgather"}};
   record.variant.ring.algorithm = RingAlgorithm::allgather_packed;
   record.variant_id = "longnet_allgather";
   record.work.ring_size = 4;

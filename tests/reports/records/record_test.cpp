@@ -55,7 +55,7 @@ TEST(RecordJson, ThreadsOfTheSweepAreNotMixedUpWithThoseUsed) {
 
 TEST(RecordJson, BaselineHasNoOrder) {
   Record record = kernel_record();
-  record.variant = {.kernel = "peak", .baseline = true};
+  record.variant = {BaselineName{"peak"}};
   record.variant_id = record.kernel = "peak";
   record.kind = ImplementationKind::baseline;
   record.order_chunk = 0;

@@ -41,7 +41,7 @@ class StoreInFolder : public testing::Test {
 };
 
 inline Record make_record(const std::string& case_id, const std::string& order, double median_ns = 100) {
-  Record record{{.variant = {.kernel = "dilated", .order = order}, .case_id = case_id}};
+  Record record{{.variant = {KernelChoice{.name = "dilated", .order = order}}, .case_id = case_id}};
   record.sweep = "test";
   record.work.device = DeviceKind::cpu;
   record.variant_id = variant_id(record.variant);

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Record make_record() {
-  Record record{{.variant = {.kernel = "dilated"}, .case_id = "n8", .kernel = "dilated_cpu"}};
+  Record record{{.variant = {KernelChoice{.name = "dilated"}}, .case_id = "n8", .kernel = "dilated_cpu"}};
   record.sweep = "test";
   record.variant_id = "dilated/linear";
   record.reference = "dilated/linear";

@@ -19,7 +19,8 @@ Record window_record() {
   record.work.windows = {{.extent = 6, .window = 3, .causal = true},
                          {.extent = 8, .window = 9, .dilation = 2, .stride = 4}};
   fill_in_windows(record.work);
-  record.variant = {.kernel = "dilated", .order = "boxes", .order_box = {2, 4}, .tiles = KeyTiles::aligned};
+  record.variant = {
+      KernelChoice{.name = "dilated", .order = "boxes", .order_box = {2, 4}, .tiles = KeyTiles::aligned}};
   record.variant_id = variant_id(record.variant);
   record.order_chunk = 0;
   record.speedup.reset();  // it is not read

@@ -253,7 +253,7 @@ TEST(RingClaims, CommunicationIsJudgedByTheBytesCounted) {
   EXPECT_NE(answer().why.find("sends 0.250 to 0.250 of the bytes of whole shards"), std::string::npos)
       << answer().why;
   for (Record& record : input.records)
-    if (record.variant.order == "hilbert") *record.comm_bytes *= 0.85;
+    if (record.variant.kernel().order == "hilbert") *record.comm_bytes *= 0.85;
   EXPECT_EQ(answer().verdict, ClaimVerdict::reproduced);
 }
 

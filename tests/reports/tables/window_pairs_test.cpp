@@ -15,7 +15,8 @@ std::vector<Record> window_records() {
   sample::add_comparison(records, sample::work(8192, {{4096, 2}}), 1);
   for (Record& record : records)
     if (record.kernel == records.front().kernel)
-      record.pairs = Pairs{.needed = 100, .computed = record.variant.order == "linear" ? 300.0 : 150.0};
+      record.pairs =
+          Pairs{.needed = 100, .computed = record.variant.kernel().order == "linear" ? 300.0 : 150.0};
   return records;
 }
 
@@ -36,7 +37,7 @@ TEST(WindowPairs, NothingIsSaidWithoutRasterOrderOrWindows) {
   std::vector<Record> records = window_records();
   ReportInput input;
   for (Record record : records)
-    if (record.variant.order != "linear") input.records.push_back(record);
+    if (record.variant.kernel().order != "linear") input.records.push_back(record);
   EXPECT_EQ(windows_sentence(view_of(input)), "");
   input.records = records;
   for (Record& record : input.records) record.pairs.reset();

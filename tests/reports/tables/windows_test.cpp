@@ -93,7 +93,7 @@ TEST(Windows, TwoProcessesAreSaidToBeTooFew) {
 
 TEST(Windows, RivalsAndDenseAttentionAreComparedWithTheFastestOrder) {
   std::vector<Record> records = sample::windowed_records();
-  records[1].kernel = records[1].variant.kernel = "boxes_wgmma";  // the fastest, whatever its kernel
+  records[1].kernel = records[1].variant.change().name = "boxes_wgmma";  // the fastest, whatever its kernel
   records[1].variant_id = variant_id(records[1].variant);
   const Stored stored(records);
   const Table table = windows_table(stored.view);

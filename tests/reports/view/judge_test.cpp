@@ -65,7 +65,7 @@ TEST(Judge, ForgetsWhatWasStored) {
 
 TEST(Judge, TellsAnotherFunctionAndLeavesOutWhatCannotBeCompared) {
   std::vector<Record> records = comparison();
-  records[1].variant.order_scope = OrderScope::tokens;
+  records[1].variant.change().order_scope = OrderScope::tokens;
   records[2].verify.reset();
   (*records[3].environment)["device_state"] = {{"foreign_processes", 1}};
   records[4].time->samples_ns.pop_back();
@@ -101,7 +101,7 @@ TEST(Judge, CorrectsForTheFamilyOfKernelsAndNotForTwinsAndRivals) {
   };
   EXPECT_EQ(verdict([](Record&) {}), Verdict::inconclusive);
   EXPECT_EQ(verdict([](Record& record) { record.kind = ImplementationKind::baseline; }), Verdict::faster);
-  EXPECT_EQ(verdict([](Record& record) { record.variant.order_scope = OrderScope::tokens; }),
+  EXPECT_EQ(verdict([](Record& record) { record.variant.change().order_scope = OrderScope::tokens; }),
             Verdict::faster);
   EXPECT_EQ(verdict([](Record& record) { record.twin = true; }), Verdict::faster);
 }
