@@ -155,7 +155,7 @@ class FaultTest(LaunchedGpuTest):
 
 class HungTest(LaunchedGpuTest):
     def test_hung_rank(self):
-        told = self.fail_rank(1, signal.SIGSTOP, LONG, 2, 40)
+        told = self.fail_rank(1, signal.SIGSTOP, LONG, 2, 90)
         self.assertEqual(len(told), 1, told)
         hung = r"rank 0 waited 8 s for .*rank 1"
         self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n2048-.*\): .*" + hung)

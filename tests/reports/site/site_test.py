@@ -295,9 +295,13 @@ def check_pages(browser, out, share, all_pages):
     leave_slow(out, part)
 
 
-def check_opening(browser, out, slowness):
+def slow_pages(out):
     again = [one for file in out.parent.glob(f"{out.name}.*.slow.json") for one in json.loads(file.read_text())]
     print(f"{len(again)} pages were not opened in time beside other work")
+    return again
+
+
+def check_opening(browser, out, again, slowness):
     limit = MOST_TO_OPEN * slowness
     for page, window in again:
         seconds = math.inf
@@ -321,6 +325,9 @@ def main():
     if not chromium.program():
         print("no Chromium here (Debian: chromium)")
         return 77
+    again = slow_pages(given.site) if given.part == "opening" else []
+    if given.part == "opening" and not again:
+        return 0
     with tempfile.TemporaryDirectory() as folder, chromium.Browser() as browser:
         place = pathlib.Path(folder)
         published = given.site or place / "published"
@@ -333,7 +340,7 @@ def main():
         if given.part in (None, "pages"):
             check_pages(browser, published, given.share, given.all)
         if given.part in (None, "opening"):
-            check_opening(browser, published, chromium.slowness(given.slowness))
+            check_opening(browser, published, again or slow_pages(published), chromium.slowness(given.slowness))
     print(f"{len(faults)} faults")
     return 1 if faults else 0
 
