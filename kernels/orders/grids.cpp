@@ -57,10 +57,9 @@ bool promises_unit_steps(const OrderRequest& request) {
 }
 
 void box_map(const OrderRequest& request, std::span<std::int64_t> slots) {
-  if (request.grid.empty() || request.box.size() != request.grid.size())
-    throw UsageError({"order boxes", "",
-                      "it cuts a grid into boxes, and needs an extent of both for each dimension",
-                      "on a sequence take another order"});
+  if (request.box.size() != request.grid.size())
+    throw UsageError(
+        {"order boxes", "", "it needs an extent of the boxes for each dimension of the grid", ""});
   const GridBox grid = box_of(request.grid), box = box_of(request.box);
   std::int64_t next = 0;
   for (std::int64_t plane = 0; plane < grid.planes; plane += box.planes)
@@ -74,9 +73,6 @@ void box_map(const OrderRequest& request, std::span<std::int64_t> slots) {
 
 void group_map(const OrderRequest& request, std::span<std::int64_t> slots) {
   const std::size_t dimensions = request.grid.size();
-  if (dimensions == 0)
-    throw UsageError({fmt::format("order {}", request.name), "", "it sorts the positions of a grid",
-                      "on a sequence take another order"});
   const std::vector<std::int64_t> dilation =
       request.dilation.empty() ? std::vector<std::int64_t>(dimensions, 1) : request.dilation;
   OrderRequest inside{

@@ -145,6 +145,9 @@ std::vector<std::int64_t> order_slots(const OrderRequest& request) {
   require_range("length", request.length, 1, kMostPositions, request.name);
   require_range("chunk", request.chunk, 0, kMostPositions, request.name);
   require_range("residue", request.residue, 1, kMaxResidue, request.name);
+  if (entry.grid.only && request.grid.empty())
+    throw UsageError(
+        {"order " + request.name, "", "it has no form on a sequence", "take another order there"});
   std::vector<std::int64_t> slots(static_cast<std::size_t>(request.length));
   std::int64_t positions = 1;
   for (const std::int64_t extent : request.grid) positions *= extent;
