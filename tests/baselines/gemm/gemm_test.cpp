@@ -11,6 +11,7 @@
 #include "baselines/reference.hpp"
 #include "kernels/case/rounding.hpp"
 #include "kernels/machine/host_memory.hpp"
+#include "tests/kernels/random_case.hpp"
 #include "tests/sanitized.hpp"
 
 namespace hilbench {
@@ -102,29 +103,6 @@ void expect_equals_reference(const Case& work, std::mt19937_64& random, int thre
   EXPECT_LE(lse_error, 2 * plain_lse_error + floor);
 }
 
-Case random_case(std::mt19937_64& random) {
-  const auto pick = [&](std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-  };
-  Case work;
-  work.sequence_length = pick(1, 90);
-  work.pattern.clear();
-  for (std::int64_t branches = pick(1, 3); branches > 0; --branches) {
-    const std::int64_t length = pick(1, 100);
-    work.pattern.push_back({length, pick(1, std::min<std::int64_t>(length, 7))});
-  }
-  work.batch = pick(1, 2);
-  work.heads = pick(1, 5);
-  work.kv_heads = pick(1, work.heads);
-  work.head_dim = pick(1, 80);
-  work.dtype = pick(0, 1) != 0 ? Dtype::fp32 : Dtype::bf16;
-  work.mask = pick(0, 1) != 0 ? Mask::causal : Mask::full;
-  work.queries = pick(0, 1) != 0 ? Queries::dense : Queries::dilated;
-  work.head_offset = static_cast<HeadOffset>(pick(0, 2));
-  work.branch_heads = static_cast<BranchHeads>(pick(0, 1));
-  return work;
-}
-
 class Gemm : public testing::Test {
  protected:
   void SetUp() override {
@@ -135,7 +113,7 @@ class Gemm : public testing::Test {
 TEST_F(Gemm, EqualsTheReferenceForRandomShapesAndEveryOption) {
   std::mt19937_64 random(4);
   for (int i = 0; i < (kSanitized ? 30 : 150); ++i) {
-    const Case work = random_case(random);
+    const Case work = random_case(random, 90);
     SCOPED_TRACE(case_id(work));
     expect_equals_reference(work, random, 1 + i % 3);
     if (HasFailure()) return;

@@ -10,6 +10,7 @@
 
 #include "kernels/base/text/error.hpp"
 #include "kernels/case/pattern.hpp"
+#include "tests/kernels/random_case.hpp"
 
 namespace hilbench {
 namespace {
@@ -103,32 +104,11 @@ TEST(Index, TokensScopeAndBaselinesReadPositionOrder) {
   EXPECT_TRUE(build_index(kSmall, baseline.kernel(), 2).k_slots.empty());
 }
 
-Case random_case(std::mt19937_64& random) {
-  const auto pick = [&](std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-  };
-  Case work;
-  work.sequence_length = pick(1, 150);
-  work.pattern.clear();
-  for (std::int64_t branches = pick(1, 3); branches > 0; --branches) {
-    const std::int64_t length = pick(1, 170);
-    work.pattern.push_back({length, pick(1, std::min<std::int64_t>(length, 7))});
-  }
-  work.batch = pick(1, 2);
-  work.heads = pick(1, 6);
-  work.kv_heads = pick(1, work.heads);
-  work.mask = pick(0, 1) != 0 ? Mask::causal : Mask::full;
-  work.queries = pick(0, 1) != 0 ? Queries::dense : Queries::dilated;
-  work.head_offset = static_cast<HeadOffset>(pick(0, 2));
-  work.branch_heads = static_cast<BranchHeads>(pick(0, 1));
-  return work;
-}
-
 // Every (batch, head, query position) that the branch selects, once.
 TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 300; ++i) {
-    const Case work = random_case(random);
+    const Case work = random_case(random, 150);
     SCOPED_TRACE(case_id(work));
     KernelChoice choice;
     choice.traversal = i % 2 == 0 ? "head_major" : "longest_first";
@@ -161,7 +141,7 @@ TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
 TEST(Index, TilesHoldTheKeysOfTheirQueries) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 100; ++i) {
-    const Case work = random_case(random);
+    const Case work = random_case(random, 150);
     SCOPED_TRACE(case_id(work));
     KernelChoice choice;
     choice.order = i % 2 == 0 ? "linear" : "random";
@@ -210,7 +190,7 @@ double bytes_of(const Values& values) {
 TEST(IndexBytes, BoundsWhatIsBuilt) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 100; ++i) {
-    const Case work = random_case(random);
+    const Case work = random_case(random, 150);
     SCOPED_TRACE(case_id(work));
     KernelChoice choice;
     choice.order = "residue";
