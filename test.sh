@@ -125,7 +125,8 @@ if [ ${#sanitizers[@]} -gt 0 ]; then
 else
   echo "== tests"
   keep cpu
-  staged tests-cpu ctest --preset cpu --parallel $((jobs + 2)) "${kept[@]}" | tee build/cpu-tests.log || failed+=(cpu)
+  # Nothing is built beside them.
+  staged tests-cpu ctest --preset cpu --parallel $((jobs + 4)) "${kept[@]}" | tee build/cpu-tests.log || failed+=(cpu)
   summarise cpu
 fi
 if [ "$gpus" != 0 ]; then
