@@ -29,6 +29,8 @@ enum class Clock { ordinary, fine };
 
 enum class Direction { into_order, out_of_order };
 
+enum class NegativeInfinity { bad, allowed };
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -50,6 +52,11 @@ class Device {
   void upload(const void* from, Buffer& to) { upload(from, to.bytes, to, 0); }
   void download(const Buffer& from, void* to) { download(from, 0, from.bytes, to); }
   virtual void fill(Buffer& buffer, std::byte value) = 0;
+  // How many of the elements that fill the buffer are NaN or infinite; -infinity does not count if it is
+  // allowed.
+  virtual std::int64_t count_bad(const Buffer& buffer, Dtype dtype, NegativeInfinity negative) = 0;
+  // Changes the sign of every element.
+  virtual void negate(Buffer& buffer, Dtype dtype) = 0;
   // Moves rows of `row_bytes`: into_order moves row t of every batch entry to slots[t], out_of_order
   // moves it back.
   virtual void permute(const Buffer& from, Buffer& to, std::int64_t batch,

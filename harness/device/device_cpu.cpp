@@ -18,6 +18,15 @@ namespace hilbench {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
+constexpr std::int64_t kAlone = 1 << 16;  // one thread takes this many elements before others would start
+
+// Calls work(bits of the exponent, bit of the sign), in integers of the size of an element.
+template <class Work>
+auto with_bits(Dtype dtype, const Work& work) {
+  if (dtype == Dtype::fp32) return work(std::uint32_t{0x7f800000}, std::uint32_t{0x80000000});
+  if (dtype == Dtype::bf16) return work(std::uint16_t{0x7f80}, std::uint16_t{0x8000});
+  return work(std::uint16_t{0x7c00}, std::uint16_t{0x8000});
+}
 
 class CpuDevice final : public Device {
  public:
@@ -44,6 +53,29 @@ class CpuDevice final : public Device {
     std::memset(buffer.data(), std::to_integer<int>(value), buffer.bytes);
   }
 
+  std::int64_t count_bad(const Buffer& buffer, Dtype dtype, NegativeInfinity negative) override {
+    return with_bits(dtype, [&]<class Bits>(Bits exponent, Bits sign) {
+      const auto* const elements = static_cast<const Bits*>(buffer.data());
+      const auto count = static_cast<std::int64_t>(buffer.bytes / sizeof(Bits));
+      const Bits allowed =
+          negative == NegativeInfinity::allowed ? static_cast<Bits>(sign | exponent) : Bits{0};
+      std::int64_t found = 0;
+#pragma omp parallel for num_threads(threads_) schedule(static) reduction(+ : found) if (count > kAlone)
+      for (std::int64_t i = 0; i < count; ++i)
+        found += (elements[i] & exponent) == exponent && elements[i] != allowed ? 1 : 0;
+      return found;
+    });
+  }
+  void negate(Buffer& buffer, Dtype dtype) override {
+    with_bits(dtype, [&]<class Bits>(Bits, Bits sign) {
+      auto* const elements = static_cast<Bits*>(buffer.data());
+      const auto count = static_cast<std::int64_t>(buffer.bytes / sizeof(Bits));
+#pragma omp parallel for num_threads(threads_) schedule(static) if (count > kAlone)
+      for (std::int64_t i = 0; i < count; ++i) elements[i] = static_cast<Bits>(elements[i] ^ sign);
+      return 0;
+    });
+  }
+
   void permute(const Buffer& from, Buffer& to, std::int64_t batch, std::span<const std::int32_t> slots,
                std::int64_t row_bytes, Direction direction) override {
     if (direction == Direction::into_order)
@@ -65,7 +97,9 @@ class CpuDevice final : public Device {
     add(static_cast<std::int64_t>(ns * additions_per_ns_));
   }
 
-  std::string_view name_of(Clock) const override { return "steady_clock"; }
+  std::string_view name_of(Clock) const override {
+    return "steady_clock";
+  }
 
   // Writes twice the last-level cache, from every thread.
   void evict_caches() override {

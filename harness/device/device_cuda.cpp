@@ -17,6 +17,7 @@
 #include "kernels/cuda/runtime/pinned_memory.hpp"
 #include "kernels/cuda/runtime/stream.hpp"
 #include "kernels/cuda/shared/permute.hpp"
+#include "kernels/cuda/shared/value_bits.hpp"
 #include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
@@ -68,6 +69,14 @@ class CudaDevice final : public Device {
   }
   void fill(Buffer& buffer, std::byte value) override {
     HILBENCH_CUDA(cudaMemset(buffer.data(), std::to_integer<int>(value), buffer.bytes));
+  }
+
+  std::int64_t count_bad(const Buffer& buffer, Dtype dtype, NegativeInfinity negative) override {
+    return cuda::count_bad_values(buffer.data(), element_bits(dtype), elements(buffer, dtype),
+                                  negative == NegativeInfinity::allowed, bad_.data(), nullptr);
+  }
+  void negate(Buffer& buffer, Dtype dtype) override {
+    cuda::negate_values(buffer.data(), element_bits(dtype), elements(buffer, dtype), nullptr);
   }
 
   void permute(const Buffer& from, Buffer& to, std::int64_t batch, std::span<const std::int32_t> slots,
@@ -165,6 +174,14 @@ class CudaDevice final : public Device {
     return sum / static_cast<double>(executions);
   }
 
+  static cuda::ElementBits element_bits(Dtype dtype) {
+    if (dtype == Dtype::fp32) return cuda::ElementBits::fp32;
+    return dtype == Dtype::bf16 ? cuda::ElementBits::bf16 : cuda::ElementBits::fp16;
+  }
+  static std::int64_t elements(const Buffer& buffer, Dtype dtype) {
+    return static_cast<std::int64_t>(buffer.bytes) / dtype_bytes(dtype);
+  }
+
   void hold(double ns) const {
     cuda::hold(static_cast<std::int64_t>(ns * std::max(gpu_.clock_ghz, 1.0)), nullptr);
   }
@@ -176,6 +193,7 @@ class CudaDevice final : public Device {
   std::vector<std::int32_t> map_;  // the contents of device_map_
   cuda::DeviceMemory<std::int32_t> device_map_;
   cuda::DeviceMemory<std::byte> scratch_;
+  cuda::DeviceMemory<unsigned long long> bad_{1};
 };
 
 }  // namespace

@@ -37,10 +37,14 @@ void ComparisonPrograms::greet(const Record& record) {
   started_[record.variant_id] = {greeted(record), nullptr};
 }
 
-std::unique_ptr<ExternalProgram> ComparisonPrograms::load(const Record& record, const InputTensors& inputs) {
+void ComparisonPrograms::set_inputs(InputFileSets::Tensors tensors) {
+  const Record& record = task_.records.front();
+  files_.emplace(std::move(tensors), record.work, static_cast<int>(record.threads));
+}
+
+std::unique_ptr<ExternalProgram> ComparisonPrograms::load(const Record& record) {
   std::unique_ptr<ExternalProgram> program = greeted(record);
-  if (!files_) files_.emplace(inputs, record.work, static_cast<int>(record.threads));
-  program->load(*files_);
+  program->load(files_->of(InputSet::second));
   return program;
 }
 

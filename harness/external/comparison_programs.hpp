@@ -18,6 +18,8 @@ class ComparisonPrograms {
  public:
   // Starts no program. `task` must outlive it.
   explicit ComparisonPrograms(const ComparisonTask& task) : task_(task) {}
+  // The inputs of the case. Nothing is loaded before.
+  void set_inputs(InputFileSets::Tensors tensors);
 
   // True if `record` is an external baseline of the task. The functions below want such records.
   bool has(const Record& record) const;
@@ -27,11 +29,11 @@ class ComparisonPrograms {
   // Waits until the program, started here if it is not yet, has answered `hello`. Throws like
   // ExternalProgram::greet(), and the program ends then.
   void greet(const Record& record);
-  // Loads the program, greeted here if it is not yet, and gives it away. `inputs` must be the same in all
-  // calls: they are written to files once. Throws like ExternalProgram::load(), and the program ends then.
-  std::unique_ptr<ExternalProgram> load(const Record& record, const InputTensors& inputs);
-  // All programs are loaded: nothing reads the files any more.
-  void release_files() { files_.reset(); }
+  // Loads the program, greeted here if it is not yet, with the second inputs, and gives it away. Throws like
+  // ExternalProgram::load(), and the program ends then.
+  std::unique_ptr<ExternalProgram> load(const Record& record);
+  // The inputs as files, which all programs share.
+  InputFileSets& files() { return *files_; }
 
  private:
   struct Started {
@@ -44,7 +46,7 @@ class ComparisonPrograms {
 
   const ComparisonTask& task_;
   std::optional<std::vector<std::string>> gpus_;  // UUIDs of those that each program may see
-  std::optional<InputFiles> files_;
+  std::optional<InputFileSets> files_;
   std::map<std::string, Started> started_;  // by the variant's id
 };
 

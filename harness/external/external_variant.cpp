@@ -10,26 +10,45 @@ namespace {
 
 class ExternalVariant final : public PreparedVariant {
  public:
-  ExternalVariant(Bench& bench, std::unique_ptr<ExternalProgram> program)
-      : PreparedVariant(kDeclaredExternal), bench_(bench), program_(std::move(program)) {
+  ExternalVariant(Bench& bench, ComparisonPrograms& programs, const Record& record)
+      : PreparedVariant(kDeclaredExternal),
+        bench_(bench),
+        files_(programs.files()),
+        program_(programs.load(record)) {
     traits_ = {.library = program_->description(),
                .permute_ns = program_->permute_ns(),
                .devices = program_->devices(),
                .why_not_counted = "runs in a process of its own",
                .run_timed = [this](std::int64_t executions) { return program_->run(executions); },
                .timer = program_->timer(),
+               .process = program_->process(),
+               .requests = [this] { return program_->requests(); },
                .end = [this] { program_->end(); }};
   }
 
-  void run() override { program_->run(1); }
-  void fill_output(std::byte) override {}  // every read uses new files
-  VerifyResult verify() override {
-    return verify_output(bench_.work, bench_.oracle("", {}), output(), bench_.threads);
+  void run() override {
+    taken_.reset();
+    program_->run(1);
   }
-  // A program is given its inputs once.
-  bool load(InputSet) override { return false; }
-  ProbeErrors probe() override { return {}; }
-  OutputReader output() override { return program_->output(); }
+  void fill_output(std::byte) override {}  // every read uses new files
+  void take_output() override { taken_ = program_->output(); }
+  TakenRows take(std::vector<RowId> rows) override {
+    if (taken_ || program_->protocol() == 1)
+      return take_rows(bench_.work, output(), std::move(rows), held_, bench_.threads);
+    return program_->rows(std::move(rows), held_);
+  }
+  bool load(InputSet set) override {
+    if (set == held_) return true;
+    if (!program_->give(files_.of(set), changed_tensors(held_, set))) return false;
+    held_ = set;
+    return true;
+  }
+  InputSet inputs() const override { return held_; }
+  ProbeErrors probe(std::uint64_t entropy) override {
+    return compare_probe(bench_.work, bench_.key_probe({}, entropy), output(), all_rows(bench_.work),
+                         bench_.threads);
+  }
+  OutputReader output() override { return taken_ ? *taken_ : program_->output(); }
   std::map<std::string, Counter> measured() override {
     constexpr std::int64_t kProfiled = 5;
     if (!program_->profiles()) return {};
@@ -43,14 +62,17 @@ class ExternalVariant final : public PreparedVariant {
 
  private:
   Bench& bench_;
+  InputFileSets& files_;
   const std::unique_ptr<ExternalProgram> program_;
+  InputSet held_ = InputSet::second;
+  std::optional<OutputReader> taken_;  // of the last run
 };
 
 }  // namespace
 
-std::unique_ptr<PreparedVariant> make_external_variant(Bench& bench,
-                                                       std::unique_ptr<ExternalProgram> program) {
-  return std::make_unique<ExternalVariant>(bench, std::move(program));
+std::unique_ptr<PreparedVariant> make_external_variant(Bench& bench, ComparisonPrograms& programs,
+                                                       const Record& record) {
+  return std::make_unique<ExternalVariant>(bench, programs, record);
 }
 
 }  // namespace hilbench

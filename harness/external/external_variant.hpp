@@ -3,14 +3,15 @@
 
 #include <memory>
 
-#include "harness/external/program.hpp"
+#include "harness/external/comparison_programs.hpp"
 #include "harness/measure/bench.hpp"
 #include "harness/measure/prepared_variant.hpp"
 
 namespace hilbench {
 
-// `program` must be loaded with the inputs of the bench.
-std::unique_ptr<PreparedVariant> make_external_variant(Bench& bench,
-                                                       std::unique_ptr<ExternalProgram> program);
+// Loads the program of `record` with the second inputs: if it takes no others, it computes on those that are
+// timed. `bench` and `programs` must outlive it. Throws like ComparisonPrograms::load().
+std::unique_ptr<PreparedVariant> make_external_variant(Bench& bench, ComparisonPrograms& programs,
+                                                       const Record& record);
 
 }  // namespace hilbench

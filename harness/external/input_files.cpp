@@ -1,6 +1,8 @@
 #include "harness/external/input_files.hpp"
 
+#include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "kernels/case/mask_blocks.hpp"
@@ -9,34 +11,71 @@
 namespace hilbench {
 namespace {
 
-void write_tensor(const InputTensors& inputs, Tensor which, Dtype dtype, int threads, SharedFile& file) {
-  std::vector<std::byte> part;
-  for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
-    part.resize(static_cast<std::size_t>(count * dtype_bytes(dtype)));
-    inputs.read_stored(which, first, count, part.data(), threads);
-    file.write(part.data(), part.size());
-  });
-  file.seal();
-}
-
-void write_mask(const Case& work, SharedFile& file) {
+std::shared_ptr<const SharedFile> written_mask(const Case& work) {
+  auto file = std::make_shared<SharedFile>("mask");
   const std::int64_t blocks = bits_of(work).blocks();
   std::vector<std::byte> row(static_cast<std::size_t>(blocks));
   for (std::int64_t q = 0; q < blocks; ++q) {
     for (std::int64_t k = 0; k < blocks; ++k)
       row[static_cast<std::size_t>(k)] = std::byte{bits_of(work).selects(q, k)};
-    file.write(row.data(), row.size());
+    file->write(row.data(), row.size());
   }
-  file.seal();
+  file->seal();
+  return file;
 }
 
 }  // namespace
 
-InputFiles::InputFiles(const InputTensors& inputs, const Case& work, int threads) {
-  write_tensor(inputs, Tensor::q, work.dtype, threads, q);
-  write_tensor(inputs, Tensor::k, work.dtype, threads, k);
-  write_tensor(inputs, Tensor::v, work.dtype, threads, v);
-  if (has_mask_blocks(work)) write_mask(work, mask);
+InputFileSets::InputFileSets(Tensors tensors, Case work, int threads)
+    : tensors_(std::move(tensors)), work_(std::move(work)), threads_(threads) {}
+
+InputFiles InputFileSets::of(InputSet set) {
+  const auto [at, created] = sets_.try_emplace(set);
+  InputFiles& files = at->second;
+  if (!created) return files;
+  if (has_mask_blocks(work_) && !mask_) mask_ = written_mask(work_);
+  files.mask = mask_;
+  if (set == InputSet::negated) {
+    const InputFiles second = of(InputSet::second);
+    files.q = second.q;
+    files.k = second.k;
+  } else {
+    files.q = write(set, Tensor::q);
+    files.k = set == InputSet::key_probe ? of(InputSet::first).k : write(set, Tensor::k);
+  }
+  files.v = write(set, Tensor::v);
+  return files;
+}
+
+void InputFileSets::release(InputSet set) {
+  sets_.erase(set);
+}
+
+std::shared_ptr<const SharedFile> InputFileSets::write(InputSet set, Tensor which) const {
+  constexpr std::array<const char*, 3> kNames = {"q", "k", "v"};
+  auto file = std::make_shared<SharedFile>(kNames[static_cast<std::size_t>(which)]);
+  const InputTensors& inputs = tensors_(set);
+  const auto bytes = static_cast<std::size_t>(dtype_bytes(work_.dtype));
+  std::vector<std::byte> part;
+  for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
+    part.resize(static_cast<std::size_t>(count) * bytes);
+    inputs.read_stored(which, first, count, part.data(), threads_);
+    if (set == InputSet::negated && which == Tensor::v)  // little endian: the sign is in the last byte
+      for (std::size_t last = bytes - 1; last < part.size(); last += bytes) part[last] ^= std::byte{0x80};
+    file->write(part.data(), part.size());
+  });
+  file->seal();
+  return file;
+}
+
+std::vector<Tensor> changed_tensors(InputSet from, InputSet to) {
+  if (from == to) return {};
+  const auto either = [&](InputSet one, InputSet other) {
+    return (from == one && to == other) || (from == other && to == one);
+  };
+  if (either(InputSet::second, InputSet::negated)) return {Tensor::v};
+  if (either(InputSet::first, InputSet::key_probe)) return {Tensor::q, Tensor::v};
+  return {Tensor::q, Tensor::k, Tensor::v};
 }
 
 }  // namespace hilbench

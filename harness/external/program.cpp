@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <thread>
@@ -14,6 +16,7 @@
 #include "baselines/external/programs.hpp"
 #include "harness/external/fork_server.hpp"
 #include "harness/external/python.hpp"
+#include "kernels/base/process/offspring.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/json.hpp"
 #include "kernels/base/text/text.hpp"
@@ -24,8 +27,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kProtocol = 1;
 constexpr std::size_t kLongestTimer = 40;
+constexpr int kEmptyRequests = 3;  // of which the shortest counts
 constexpr std::size_t kLongestDescription = 4000;
 
 template <class T>
@@ -99,21 +102,24 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
       work_(std::move(work)),
       threads_(threads),
       devices_(std::max(1, static_cast<int>(gpus.size()))),
-      script_(std::make_unique<SharedFile>("script")) {
+      script_(std::make_unique<SharedFile>("script")),
+      clock_(name_, work_) {
   std::map<std::string, std::string> variables;
   if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
   if (external.command.empty() && can_be_forked(name_) && !fork_server.empty())
     variables[ForkServer::kVariable] = fork_server;
   process_ = std::make_unique<AnsweringProgram>(name_, command_of(name_, external, *script_), external.folder,
                                                 variables);
-  process_->send(json{{"do", "hello"}, {"protocol", kProtocol}}.dump());
+  process_->send(json{{"do", "hello"}, {"protocol", kNewestProtocol}}.dump());
 }
 
 void ExternalProgram::greet() {
   if (!described_.is_null()) return;
   described_ = hear();
-  if (described_.value("protocol", json()) != kProtocol)
-    break_off(name_, fmt::format("hello needs protocol {}", kProtocol), described_);
+  const json protocol = described_.value("protocol", json());
+  if (protocol != 1 && protocol != kNewestProtocol)
+    break_off(name_, fmt::format("hello needs protocol {}, or 1", kNewestProtocol), described_);
+  protocol_ = protocol.get<int>();
   if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
     break_off(name_, "hello needs a name and a version", described_);
   const std::string device(to_string(work_.device));
@@ -134,10 +140,10 @@ void ExternalProgram::load(const InputFiles& files) {
   json request = {{"do", "load"},
                   {"case", case_json(work_, threads_)},
                   {"option", dot == std::string::npos ? "" : kernel_.substr(dot + 1)},
-                  {"q", files.q.path()},
-                  {"k", files.k.path()},
-                  {"v", files.v.path()}};
-  if (has_mask_blocks(work_)) request["mask"] = files.mask.path();
+                  {"q", files.q->path()},
+                  {"k", files.k->path()},
+                  {"v", files.v->path()}};
+  if (files.mask) request["mask"] = files.mask->path();
   json loaded = ask(request);
   script_.reset();
   const json timer = loaded.value("timer", json());
@@ -155,8 +161,42 @@ void ExternalProgram::load(const InputFiles& files) {
               described_);
 }
 
+bool ExternalProgram::give(const InputFiles& files, const std::vector<Tensor>& changed) {
+  if (protocol_ == 1) return false;
+  constexpr std::array<const char*, 3> kNames = {"q", "k", "v"};
+  json names = json::array();
+  for (const Tensor which : changed) names.push_back(kNames[static_cast<std::size_t>(which)]);
+  try {
+    ask({{"do", "inputs"},
+         {"q", files.q->path()},
+         {"k", files.k->path()},
+         {"v", files.v->path()},
+         {"changed", names}});
+    return true;
+  } catch (const Unsupported&) {
+    return false;
+  }
+}
+
 std::vector<double> ExternalProgram::run(std::int64_t executions) {
-  return durations("run", "times_ns", executions);
+  if (protocol_ > 1 && clock_.requests().empty_ns == 0)
+    for (int i = 0; i < kEmptyRequests; ++i) clock_.note_empty(durations("run", "times_ns", 0).wall_ns);
+  for (;;) {
+    const double before_ns = processor_ns();
+    Durations found = durations("run", "times_ns", executions);
+    const bool believed = clock_.note({.executions = executions,
+                                       .reported_ns = std::accumulate(found.ns.begin(), found.ns.end(), 0.0),
+                                       .wall_ns = found.wall_ns,
+                                       .processor_ns = processor_ns() - before_ns});
+    if (believed) return std::move(found.ns);
+  }
+}
+
+// Of the program and what it started.
+double ExternalProgram::processor_ns() const {
+  double used_s = 0;
+  for (const pid_t process : descendants_by_child()[process_->id()]) used_s += processor_s(process);
+  return 1e9 * used_s;
 }
 
 bool ExternalProgram::profiles() const {
@@ -164,19 +204,21 @@ bool ExternalProgram::profiles() const {
 }
 
 std::vector<double> ExternalProgram::profile(std::int64_t executions) {
-  return durations("profile", "gpu_busy_ns", executions);
+  return durations("profile", "gpu_busy_ns", executions).ns;
 }
 
-std::vector<double> ExternalProgram::durations(const char* request, const char* key,
-                                               std::int64_t executions) {
+ExternalProgram::Durations ExternalProgram::durations(const char* request, const char* key,
+                                                      std::int64_t executions) {
   pause();
+  const auto begin = std::chrono::steady_clock::now();
   const json answer = ask({{"do", request}, {"executions", executions}});
+  const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - begin;
   pause();
   const json times = answer.value(key, json());
   if (!times.is_array() || std::ssize(times) != executions ||
       !std::all_of(times.begin(), times.end(), is_duration))
     break_off(name_, fmt::format("{} needs {} {} {}", request, executions, key, kDurations), answer);
-  return times.get<std::vector<double>>();
+  return {.ns = times.get<std::vector<double>>(), .wall_ns = wall.count()};
 }
 
 // Idle OpenMP threads spin for some milliseconds. This wait keeps the threads of one process off the cores of
@@ -185,14 +227,50 @@ void ExternalProgram::pause() const {
   if (work_.device == DeviceKind::cpu) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
+// Returns whether there is an LSE.
+bool ExternalProgram::read_into(const json& further, const SharedFile& o, const SharedFile& lse) {
+  json request = {{"do", "read"}, {"o", o.path()}, {"lse", lse.path()}};
+  request.update(further);
+  const json answer = ask(request);
+  if (!answer.value("lse", json()).is_boolean()) break_off(name_, "read needs lse true or false", answer);
+  return answer["lse"].get<bool>();
+}
+
 OutputReader ExternalProgram::output() {
   const auto o = std::make_shared<SharedFile>("o"), lse = std::make_shared<SharedFile>("lse");
-  const json answer = ask({{"do", "read"}, {"o", o->path()}, {"lse", lse->path()}});
-  if (!answer.value("lse", json()).is_boolean()) break_off(name_, "read needs lse true or false", answer);
-  const std::int64_t rows = work_.batch * work_.sequence_length * work_.heads;
-  OutputReader output{.o = reader_of(name_, o, rows * work_.head_dim), .lse = nullptr};
-  if (answer["lse"].get<bool>()) output.lse = reader_of(name_, lse, rows);
+  const bool has_lse = read_into(json::object(), *o, *lse);
+  const std::int64_t rows = all_rows(work_).count;
+  OutputReader output{.o = reader_of(name_, o, rows * work_.head_dim)};
+  if (has_lse) output.lse = reader_of(name_, lse, rows);
   return output;
+}
+
+TakenRows ExternalProgram::rows(std::vector<RowId> rows, InputSet inputs) {
+  const OutputRows all = all_rows(work_);
+  json numbers = json::array();
+  for (const RowId& row : rows) numbers.push_back(all.number(row));
+  const auto o = std::make_shared<SharedFile>("o"), lse = std::make_shared<SharedFile>("lse");
+  const bool has_lse = read_into({{"rows", numbers}}, *o, *lse);
+  const std::int64_t count = std::ssize(rows);
+  if (count != all.count &&
+      o->bytes() == static_cast<std::size_t>(all.count * work_.head_dim) * sizeof(float)) {
+    OutputReader whole{
+        .o = reader_of(name_, o, all.count * work_.head_dim)};  // it wrote all rows: that is as good
+    if (has_lse) whole.lse = reader_of(name_, lse, all.count);
+    return take_rows(work_, whole, std::move(rows), inputs, threads_);
+  }
+  TakenRows taken{.inputs = inputs, .rows = std::move(rows), .values = count * work_.head_dim};
+  const auto read = [&](const std::shared_ptr<SharedFile>& file, std::int64_t width) {
+    std::vector<float> values(static_cast<std::size_t>(count * width));
+    reader_of(name_, file, std::ssize(values))(0, values);
+    return values;
+  };
+  taken.o = read(o, work_.head_dim);
+  if (has_lse) {
+    taken.lse = read(lse, 1);
+    taken.lse_values = count;
+  }
+  return taken;
 }
 
 json ExternalProgram::ask(const json& request) {

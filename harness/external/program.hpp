@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/external/input_files.hpp"
+#include "harness/external/request_clock.hpp"
 #include "harness/measure/verify.hpp"
 #include "harness/sweep/settings.hpp"
 #include "kernels/base/process/answering_program.hpp"
@@ -28,6 +29,8 @@ class Unsupported : public std::runtime_error {
 // and EnvironmentError if it dies, reports an error or breaks the protocol.
 class ExternalProgram {
  public:
+  static constexpr int kNewestProtocol = 2;
+
   // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and says hello, but does not wait for the
   // answer. `gpus` holds the UUIDs of the GPUs that it may see; if empty, it sees the same GPUs as this
   // process. A program of this build may run in a fork of the server at `fork_server`, unless that is empty.
@@ -39,18 +42,29 @@ class ExternalProgram {
   void greet();
   // Gives the program, which is greeted, the case and its inputs. It reads `files` before this returns.
   void load(const InputFiles& files);
-  // Returns the duration of each of `executions` in nanoseconds, by the program's own clock.
+  // The protocol that it speaks, 1 or 2.
+  int protocol() const { return protocol_; }
+  // Gives it other inputs, which differ from those that it has in the tensors `changed`. False: it takes
+  // none, because it speaks protocol 1 or says so. It reads `files` before this returns.
+  bool give(const InputFiles& files, const std::vector<Tensor>& changed);
+  // Returns the duration of each of `executions` in nanoseconds, by the program's own clock. Throws
+  // EnvironmentError besides if that clock contradicts ours.
   std::vector<double> run(std::int64_t executions);
+  // What run() asked for so far, except the first time: a program may start parts of itself then.
+  Requests requests() const { return clock_.requests(); }
   // How long the busiest device works in each of this many further executions, in nanoseconds; the program
   // says in its answer to hello whether it knows.
   bool profiles() const;
   std::vector<double> profile(std::int64_t executions);
   // Reads the output of the last execution. The result stays valid after further executions.
   OutputReader output();
+  // The same for these rows alone; of protocol 2. `inputs` are those that it has.
+  TakenRows rows(std::vector<RowId> rows, InputSet inputs);
 
   // Lets the program exit, and does not wait for that. Nothing may be asked afterwards.
   void end() { process_->end(); }
 
+  pid_t process() const { return process_->id(); }
   int devices() const { return devices_; }             // number of devices that it may use
   const std::string& timer() const { return timer_; }  // "external:cuda_events"
   // What the program says that storing its inputs in its own order takes, once; nothing if it stores none so.
@@ -62,15 +76,23 @@ class ExternalProgram {
   void pause() const;
   nlohmann::json ask(const nlohmann::json& request);
   nlohmann::json hear();
-  std::vector<double> durations(const char* request, const char* key, std::int64_t executions);
+  struct Durations {
+    std::vector<double> ns;
+    double wall_ns = 0;  // from asking to the answer
+  };
+  Durations durations(const char* request, const char* key, std::int64_t executions);
+  bool read_into(const nlohmann::json& further, const SharedFile& o, const SharedFile& lse);
+  double processor_ns() const;
 
   std::string kernel_, name_;
   Case work_;
   int threads_, devices_;
+  int protocol_ = kNewestProtocol;
   std::unique_ptr<SharedFile> script_;  // of a program of this build, until it is loaded
   std::unique_ptr<AnsweringProgram> process_;
   std::string timer_;
   std::optional<double> permute_ns_;
+  RequestClock clock_;
   nlohmann::json described_;
 };
 

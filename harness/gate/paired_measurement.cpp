@@ -82,7 +82,7 @@ std::map<std::string, std::vector<double>> MeasuredSide::measure(const Compariso
   const auto [at, first] = records_.try_emplace(case_id);
   if (first) cases_.push_back(case_id);
   ComparisonTask asked = task;
-  asked.verify = first ? Verify::yes : Verify::no;
+  asked.verify = first ? Verify::before_and_after : Verify::after;
   // A copy: a stop, which throws, loses nothing.
   int runs = 0;
   const TaskRunner counted = [&](const ComparisonTask& part,

@@ -26,9 +26,8 @@ std::vector<std::unique_ptr<Device>> further_gpus(const ComparisonTask& task, co
 
 // The ranks of a ring make their rows anew for every variant: where the GPUs leave the host's memory free,
 // the rows are kept there.
-InputTensors inputs_of(const ComparisonTask& task, const Case& work, const RingHost& rings) {
-  InputTensors inputs(work, task.inputs, task.measure.seed);
-  constexpr double kShare = 0.25;  // of the memory that is available now
+InputTensors kept_for_ranks(InputTensors inputs, const Case& work, const RingHost& rings) {
+  constexpr double kShare = 0.125;  // of the memory that is available now, for each of two sets
   if (work.device == DeviceKind::cuda && work.ring_size > 1 && !rings.spans_processes() &&
       inputs.stored_bytes() <= kShare * static_cast<double>(available_memory()))
     inputs.keep();
@@ -50,7 +49,8 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
       device(work.device == DeviceKind::cuda
                  ? open_cuda_device(task.device_ordinal)
                  : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)), work.pages)),
-      inputs(inputs_of(task, work, *ring_host)),
+      inputs(kept_for_ranks(InputTensors(work, task.inputs, seed), work, *ring_host)),
+      second_inputs(kept_for_ranks(InputTensors::second(inputs, seed), work, *ring_host)),
       probe_inputs(InputTensors::key_probe(work, seed)),
       externals(task.externals),
       rings(std::move(ring_host)) {
@@ -62,9 +62,9 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
   o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
   lse = device->allocate(static_cast<std::size_t>(rows * work.heads) * sizeof(float));
   // Only after every allocation has succeeded.
-  fill(InputSet::ordinary, Tensor::q, stored.q);
-  fill(InputSet::ordinary, Tensor::k, stored.k);
-  fill(InputSet::ordinary, Tensor::v, stored.v);
+  fill(InputSet::first, Tensor::q, stored.q);
+  fill(InputSet::first, Tensor::k, stored.k);
+  fill(InputSet::first, Tensor::v, stored.v);
 }
 
 template <class Value, class Make>
@@ -76,19 +76,36 @@ const Value& Bench::once(std::map<std::string, Value>& values, const std::string
   return at->second;
 }
 
-const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t> slots) {
-  return once(oracles_, key, [&] { return make_oracle(work, inputs, slots, seed, threads); });
+const Oracle& Bench::oracle(const ComputedFunction& function, InputSet set, const DrawnRows& rows) {
+  const InputTensors& from = tensors(set);
+  const std::string key = fmt::format("{} {} {}", function.key, &from == &inputs ? 1 : 2, rows.entropy);
+  return once(oracles_, key, [&] { return make_oracle(work, from, function.slots, rows.rows, threads); });
 }
 
-const KeyProbe& Bench::key_probe(const std::string& key, std::span<const std::int32_t> slots) {
-  return once(key_probes_, key, [&] { return make_key_probe(work, probe_inputs, slots, seed, threads); });
+const KeyProbe& Bench::key_probe(const ComputedFunction& function, std::uint64_t entropy) {
+  return once(key_probes_, function.key,
+              [&] { return make_key_probe(work, probe_inputs, function.slots, entropy, threads); });
+}
+
+const InputTensors& Bench::tensors(InputSet set) const {
+  if (set == InputSet::first) return inputs;
+  return set == InputSet::key_probe ? probe_inputs : second_inputs;
 }
 
 void Bench::hold(InputSet set) {
   if (held_ == set || work.ring_size > 1) return;
-  held_.reset();  // if filling fails, they hold neither
-  fill(set, Tensor::q, stored.q);
-  fill(set, Tensor::v, stored.v);  // K is the same in both sets
+  const std::optional<InputSet> held = std::exchange(held_, std::nullopt);  // if filling fails
+  const auto of_second = [](std::optional<InputSet> one) {
+    return one == InputSet::second || one == InputSet::negated;
+  };
+  if (of_second(held) && of_second(set)) {
+    device->negate(stored.v, work.dtype);
+  } else {
+    fill(set, Tensor::q, stored.q);
+    if (set != InputSet::key_probe) fill(set, Tensor::k, stored.k);  // the probe leaves K
+    fill(set, Tensor::v, stored.v);
+    if (set == InputSet::negated) device->negate(stored.v, work.dtype);
+  }
   held_ = set;
 }
 
@@ -129,14 +146,10 @@ std::function<bool(std::int64_t)> owned_by(const Shards& shards, std::int64_t ra
 
 }  // namespace
 
-const Oracle& Bench::oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads) {
-  return once(oracles_, shard_key(shards, rank),
-              [&] { return make_oracle(work, inputs, {}, seed, rank_threads, owned_by(shards, rank)); });
-}
-
-const KeyProbe& Bench::key_probe_of_shard(const Shards& shards, std::int64_t rank, int rank_threads) {
+const KeyProbe& Bench::key_probe_of_shard(const Shards& shards, std::int64_t rank, int rank_threads,
+                                          std::uint64_t entropy) {
   return once(key_probes_, shard_key(shards, rank), [&] {
-    return make_key_probe(work, probe_inputs, {}, seed, rank_threads, owned_by(shards, rank));
+    return make_key_probe(work, probe_inputs, {}, entropy, rank_threads, owned_by(shards, rank));
   });
 }
 

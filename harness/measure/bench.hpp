@@ -33,20 +33,18 @@ class Bench {
   // `ring_host` runs the ranks of rings. `task` must outlive the bench.
   Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host);
 
-  // The oracle of the case. With `slots`, the oracle of the other function that a `tokens` order computes. It
-  // is computed once for each `key`.
-  const Oracle& oracle(const std::string& key, std::span<const std::int32_t> slots);
-  // The oracle of the rows that `rank` owns, computed once for each sharding and rank. Several ranks may call
+  // The oracle of `rows` on these inputs; of the negated ones it is that of the second. It is computed once
+  // for each function, set and entropy by which the rows were drawn.
+  const Oracle& oracle(const ComputedFunction& function, InputSet set, const DrawnRows& rows);
+
+  // What the output of the key probe must be in rows that `entropy` draws.
+  const KeyProbe& key_probe(const ComputedFunction& function, std::uint64_t entropy);
+  // The same for the rows that `rank` owns, computed once for each sharding and rank. Several ranks may call
   // this at the same time.
-  const Oracle& oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads);
+  const KeyProbe& key_probe_of_shard(const Shards& shards, std::int64_t rank, int rank_threads,
+                                     std::uint64_t entropy);
 
-  // The same for the key probe.
-  const KeyProbe& key_probe(const std::string& key, std::span<const std::int32_t> slots);
-  const KeyProbe& key_probe_of_shard(const Shards& shards, std::int64_t rank, int rank_threads);
-
-  const InputTensors& tensors(InputSet set) const {
-    return set == InputSet::ordinary ? inputs : probe_inputs;
-  }
+  const InputTensors& tensors(InputSet set) const;
   // Fills the stored inputs with this set, unless they hold it. Rings have their own.
   void hold(InputSet set);
 
@@ -68,7 +66,7 @@ class Bench {
   // the ranks are processes.
   const std::vector<std::unique_ptr<Device>> further_devices;
   const std::unique_ptr<Device> device;  // a GPU is the current one of this thread
-  const InputTensors inputs, probe_inputs;
+  const InputTensors inputs, second_inputs, probe_inputs;
   const Externals externals;
   // Set if the case has one rank; the ranks of a ring have their own.
   StoredInputs stored;  // in position order
@@ -86,7 +84,7 @@ class Bench {
   std::map<std::string, Oracle> oracles_;
   std::map<std::string, KeyProbe> key_probes_;
   std::mutex mutex_;  // of both maps
-  std::optional<InputSet> held_ = InputSet::ordinary;
+  std::optional<InputSet> held_ = InputSet::first;
   Buffer staging_;
 };
 

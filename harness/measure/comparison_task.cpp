@@ -65,7 +65,7 @@ Json to_json(const ComparisonTask& task) {
             {"v", task.inputs.v.string()}}},
           {"counters", task.counters},
           {"counts", task.counts},
-          {"verify", task.verify == Verify::yes},
+          {"verify_before", task.verify == Verify::before_and_after},
           {"turns", task.turns},
           {"device_ordinal", task.device_ordinal},
           {"dump", task.dump.string()},
@@ -97,7 +97,7 @@ ComparisonTask task_from_json(const Json& json) {
   task.inputs.v = inputs.at("v").get<std::string>();
   task.counters = json.at("counters").get<std::vector<std::string>>();
   task.counts = json.at("counts");
-  task.verify = json.at("verify").get<bool>() ? Verify::yes : Verify::no;
+  task.verify = json.at("verify_before").get<bool>() ? Verify::before_and_after : Verify::after;
   task.turns = json.at("turns");
   task.device_ordinal = json.at("device_ordinal");
   task.dump = json.at("dump").get<std::string>();

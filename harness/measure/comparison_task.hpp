@@ -15,9 +15,11 @@
 namespace hilbench {
 
 // Of the tasks and events below. A gate drives workers of another build only if both speak the same.
-inline constexpr int kTaskProtocol = 3;
+inline constexpr int kTaskProtocol = 4;
 
-enum class Verify { yes, no };  // no: another process of the same build and case has done it
+// Whether variants are verified before the timing too. If not, another process of the same build and case has
+// done it.
+enum class Verify { before_and_after, after };
 
 // The part of a comparison that one process measures.
 struct ComparisonTask {
@@ -27,7 +29,7 @@ struct ComparisonTask {
   Inputs inputs;
   std::vector<std::string> counters;  // names of counter sets; empty: do not count
   std::int64_t counts = 1;            // how often each variant is counted in this process
-  Verify verify = Verify::yes;
+  Verify verify = Verify::before_and_after;
   int turns = -1;  // socket of the process that measures in turns with this one; -1: it measures alone
   int device_ordinal = 0;      // number of the GPU
   std::filesystem::path dump;  // write inputs and outputs here; empty: do not

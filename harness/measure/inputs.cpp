@@ -74,8 +74,9 @@ void widen_stored(Dtype dtype, const std::byte* stored, std::span<float> to, int
 
 InputTensors::InputTensors(const Case& work, const Inputs& inputs, std::uint64_t seed) : work_(work) {
   if (inputs.source == InputSource::npy)
-    held_ = {file_tensor(inputs.q, work.dtype), file_tensor(inputs.k, work.dtype),
-             file_tensor(inputs.v, work.dtype)};
+    held_ = std::make_shared<const std::array<std::vector<float>, 3>>(
+        std::array{file_tensor(inputs.q, work.dtype), file_tensor(inputs.k, work.dtype),
+                   file_tensor(inputs.v, work.dtype)});
   for (std::uint64_t i = 0; i < keys_.size(); ++i) keys_[i] = mix(mix(seed) + 1 + i);
   if (work.data != DataKind::equal_rows) return;
   equal_row_.resize(static_cast<std::size_t>(work.head_dim));
@@ -86,6 +87,13 @@ InputTensors::InputTensors(const Case& work, const Inputs& inputs, std::uint64_t
   for (float& value : equal_row_) value *= factor;
 }
 
+InputTensors InputTensors::second(const InputTensors& first, std::uint64_t seed) {
+  InputTensors tensors(first.work_, {}, mix(seed + 2));
+  tensors.set_ = InputSet::second;
+  tensors.held_ = first.held_;
+  return tensors;
+}
+
 InputTensors InputTensors::key_probe(const Case& work, std::uint64_t seed) {
   InputTensors tensors(work, {}, mix(seed));
   tensors.set_ = InputSet::key_probe;
@@ -93,7 +101,7 @@ InputTensors InputTensors::key_probe(const Case& work, std::uint64_t seed) {
 }
 
 void InputTensors::keep() {
-  if (set_ == InputSet::key_probe || !held_[0].empty()) return;  // those are read quickly
+  if (set_ == InputSet::key_probe || held_) return;  // those are read quickly
   for (const Tensor which : {Tensor::q, Tensor::k, Tensor::v})
     kept_[number_of(which)] = std::make_unique<KeptElements>(work_.dtype, size(which));
 }
@@ -115,9 +123,10 @@ void InputTensors::read(Tensor which, std::int64_t first, std::span<float> to) c
     std::fill(to.begin(), to.end(), 0.0f);
     return;
   }
-  const std::vector<float>& held = held_[number_of(which)];
-  if (!held.empty()) {
-    std::copy_n(held.begin() + first, to.size(), to.begin());
+  if (held_) {
+    std::copy_n((*held_)[number_of(which)].begin() + first, to.size(), to.begin());
+    if (set_ == InputSet::second && which == Tensor::v)
+      for (float& value : to) value = -value;
     return;
   }
   const auto computed = [&](std::int64_t at, std::span<float> part) { compute(which, at, part); };

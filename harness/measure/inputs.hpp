@@ -17,9 +17,12 @@ namespace hilbench {
 
 enum class Tensor { q, k, v };
 
-// `ordinary` inputs are verified and timed. Those of the key probe have a query of 0, so that all scores are
-// 0, and +1 or -1 in every element of V, as a hash of (seed, element) says. K is not theirs: it stays.
-enum class InputSet { ordinary, key_probe };
+// `first` inputs are verified before the timing. `second` ones, of the same kind, are timed and verified
+// after it, so that what an output was for the first is wrong for them. `negated` are the second ones with
+// the other sign of V, which changes the sign of O and nothing else. Those of the key probe have a query of
+// 0, so that all scores are 0, and +1 or -1 in every element of V, as a hash of (seed, element) says; K is
+// that of the first.
+enum class InputSet { first, second, negated, key_probe };
 
 // A whole tensor moves through host memory in parts of this many elements.
 constexpr std::int64_t kPartElements = 1 << 22;
@@ -52,6 +55,8 @@ class InputTensors {
   static constexpr float kDominance = 30;
 
   InputTensors(const Case& work, const Inputs& inputs, std::uint64_t seed);
+  // A second set for the same case: other random values, or of tensors from files V with the other sign.
+  static InputTensors second(const InputTensors& first, std::uint64_t seed);
   // Those of the key probe.
   static InputTensors key_probe(const Case& work, std::uint64_t seed);
 
@@ -78,11 +83,11 @@ class InputTensors {
   void read_dominated(Tensor which, std::int64_t first, std::span<float> to) const;
 
   Case work_;
-  InputSet set_ = InputSet::ordinary;
+  InputSet set_ = InputSet::first;
   std::array<std::uint64_t, 3> keys_ = {};
-  std::array<std::vector<float>, 3> held_;                  // from files
-  std::array<std::unique_ptr<KeptElements>, 3> kept_ = {};  // null unless keep() was called
-  std::vector<float> equal_row_;                            // of K; empty unless all are equal
+  std::shared_ptr<const std::array<std::vector<float>, 3>> held_;  // from files; null if values are random
+  std::array<std::unique_ptr<KeptElements>, 3> kept_ = {};         // null unless keep() was called
+  std::vector<float> equal_row_;                                   // of K; empty unless all are equal
 };
 
 }  // namespace hilbench

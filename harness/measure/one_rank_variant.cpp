@@ -19,9 +19,13 @@ class OneRankVariant final : public PreparedVariant {
 
   void run() override;
   void fill_output(std::byte value) override;
-  VerifyResult verify() override;
+  TakenRows take(std::vector<RowId> rows) override {
+    return take_rows(bench_.work, output(), std::move(rows), held_, bench_.threads);
+  }
+  ComputedFunction function() const override;
   bool load(InputSet set) override;
-  ProbeErrors probe() override;
+  InputSet inputs() const override { return held_; }
+  ProbeErrors probe(std::uint64_t entropy) override;
   OutputReader output() override;
   std::map<std::string, Counter> measured() override;
 
@@ -30,7 +34,6 @@ class OneRankVariant final : public PreparedVariant {
   std::span<const std::int32_t> token_slots()
       const;  // of a variant that computes another function; else empty
   Operands operands() const;
-  std::string oracle_key() const;
   Index build() const;
   std::unique_ptr<Execution> make_execution() const;
   Buffer permuted(const Buffer& from, std::int64_t heads);
@@ -43,6 +46,7 @@ class OneRankVariant final : public PreparedVariant {
   Bench& bench_;
   Variant variant_;
   StoredInputs inputs_;
+  InputSet held_ = InputSet::first;
   std::vector<std::int32_t> slots_;  // empty: linear order
   Index index_;
   Buffer moved_o_, moved_lse_;  // for order_scope `tokens` only
@@ -90,17 +94,13 @@ void OneRankVariant::fill_output(std::byte value) {
   bench_.device->fill(bench_.lse, value);
 }
 
-VerifyResult OneRankVariant::verify() {
-  return verify_output(bench_.work, bench_.oracle(oracle_key(), token_slots()), output(), bench_.threads);
-}
-
-ProbeErrors OneRankVariant::probe() {
-  const KeyProbe& probe = bench_.key_probe(oracle_key(), token_slots());
+ProbeErrors OneRankVariant::probe(std::uint64_t entropy) {
+  const KeyProbe& probe = bench_.key_probe(function(), entropy);
   return compare_probe(bench_.work, probe, output(), all_rows(bench_.work), bench_.threads);
 }
 
 // What has buffers of its own is permuted again.
-bool OneRankVariant::load(InputSet) {
+bool OneRankVariant::load(InputSet set) {
   const Case& work = bench_.work;
   const auto move = [&](const Buffer& from, Buffer& to, std::int64_t heads) {
     if (to.data() != from.data())
@@ -108,7 +108,9 @@ bool OneRankVariant::load(InputSet) {
                              row_bytes(work, heads), Direction::into_order);
   };
   move(bench_.stored.q, inputs_.q, work.heads);
+  move(bench_.stored.k, inputs_.k, work.kv_heads);
   move(bench_.stored.v, inputs_.v, work.kv_heads);
+  held_ = set;
   return true;
 }
 
@@ -122,6 +124,12 @@ OutputReader OneRankVariant::output() {
               [this, &lse](std::int64_t first, std::span<float> to) {
                 bench_.device->download(lse, static_cast<std::size_t>(first) * sizeof(float), to.size_bytes(),
                                         to.data());
+              },
+          .bad =
+              [this, &o, &lse] {
+                return BadValues{
+                    .o = bench_.device->count_bad(o, bench_.work.dtype, NegativeInfinity::bad),
+                    .lse = bench_.device->count_bad(lse, Dtype::fp32, NegativeInfinity::allowed)};
               }};
 }
 
@@ -147,8 +155,9 @@ std::map<std::string, Counter> OneRankVariant::measured() {
 }
 
 // Variants that compute the same function share what it must be.
-std::string OneRankVariant::oracle_key() const {
-  return token_slots().empty() ? "" : variant_id(variant_);
+ComputedFunction OneRankVariant::function() const {
+  if (token_slots().empty()) return {};
+  return {.key = variant_id(variant_), .slots = token_slots()};
 }
 
 std::span<const std::int32_t> OneRankVariant::token_slots() const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 #include <tuple>
 #include <utility>
 
@@ -12,36 +11,6 @@
 
 namespace hilbench {
 namespace {
-
-constexpr std::int64_t kSampledRows = 256;
-// Cases with at most this many multiply-adds and rows are compared in full.
-constexpr double kFullMultiplyAdds = 1 << 26;
-constexpr std::int64_t kFullRows = 1 << 16;
-
-RowId row_at(const Case& work, std::int64_t i) {
-  return {.batch = i / (work.sequence_length * work.heads),
-          .head = i % work.heads,
-          .position = i / work.heads % work.sequence_length};
-}
-
-std::vector<RowId> choose_compared_rows(const Case& work, std::uint64_t seed) {
-  const std::int64_t total = work.batch * work.sequence_length * work.heads;
-  const bool all = total <= kSampledRows || (total <= kFullRows && flops(work) / 4 <= kFullMultiplyAdds);
-  std::vector<std::int64_t> picks;
-  if (all) {
-    for (std::int64_t i = 0; i < total; ++i) picks.push_back(i);
-  } else {
-    std::mt19937_64 generator(seed);
-    picks = {0, total - 1, work.heads - 1, total - work.heads};
-    while (static_cast<std::int64_t>(picks.size()) < kSampledRows)
-      picks.push_back(static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(total)));
-    std::sort(picks.begin(), picks.end());
-    picks.erase(std::unique(picks.begin(), picks.end()), picks.end());
-  }
-  std::vector<RowId> rows;
-  for (const std::int64_t i : picks) rows.push_back(row_at(work, i));
-  return rows;
-}
 
 // Keys that several compared rows attend to. Listed are those of the row that sees most; other rows see the
 // first few of them. With windows, rows share keys only if they have the same position.
@@ -181,10 +150,8 @@ class OracleWork {
 }  // namespace
 
 Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
-                   std::uint64_t seed, int threads, const std::function<bool(std::int64_t position)>& owned) {
-  Oracle oracle;
-  oracle.rows = choose_compared_rows(work, seed);
-  if (owned) std::erase_if(oracle.rows, [&](const RowId& row) { return !owned(row.position); });
+                   std::vector<RowId> rows, int threads) {
+  Oracle oracle{.rows = std::move(rows), .expected = {}, .plain = {}};
   OracleWork(work, inputs, slots, threads).compute(oracle);
   return oracle;
 }

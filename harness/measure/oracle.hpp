@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "baselines/reference.hpp"
@@ -16,6 +16,18 @@ namespace hilbench {
 // are more.
 constexpr std::int64_t kHeldElements = std::int64_t{1} << 25;
 
+// What a variant computes: attention as the case defines it, or on the slots of a `tokens` order.
+struct ComputedFunction {
+  std::string key;                      // of a `tokens` order its variant; otherwise empty
+  std::span<const std::int32_t> slots;  // of that order; otherwise empty
+};
+
+// Rows to be compared, and what they were drawn by.
+struct DrawnRows {
+  std::string entropy;
+  std::vector<RowId> rows;
+};
+
 // Reference rows of a case. Computed once and shared by all variants that compute the same function.
 struct Oracle {
   std::vector<RowId> rows;  // compared rows of the output, in position order
@@ -23,13 +35,10 @@ struct Oracle {
   std::vector<PlainErrors> plain;
 };
 
-// Compares every row of a small case. Of a large one it takes 256 seeded samples, which include the first and
-// last positions. If `owned` is given, only rows at owned positions are kept.
-// `slots` is the order of a `tokens` variant, otherwise empty. With slots, the reference runs on permuted
-// inputs and its rows are brought back to position order.
-// Keys and values are read once for all rows that attend to them, in parts that fit kHeldElements.
+// `rows` are in position order. `slots` is the order of a `tokens` variant, otherwise empty. With slots, the
+// reference runs on permuted inputs and its rows are brought back to position order. Keys and values are read
+// once for all rows that attend to them, in parts that fit kHeldElements.
 Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
-                   std::uint64_t seed, int threads,
-                   const std::function<bool(std::int64_t position)>& owned = nullptr);
+                   std::vector<RowId> rows, int threads);
 
 }  // namespace hilbench

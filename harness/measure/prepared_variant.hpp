@@ -1,6 +1,8 @@
 // Variants on their way through a comparison: prepared to run on the shared inputs, then verified.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,6 +35,9 @@ struct PreparedTraits {
   // the clock `timer`.
   std::function<std::vector<double>(std::int64_t executions)> run_timed;
   std::string timer;
+  // Of a program: its process, and what is known of the requests for timed executions so far.
+  pid_t process = 0;
+  std::function<Requests()> requests;
   // The ranks of a ring count themselves: the counters of one execution. Other variants are counted from
   // outside.
   std::function<std::map<std::string, Counter>(const CounterSet&)> count;
@@ -52,13 +57,21 @@ class PreparedVariant {
   virtual void run() = 0;
   // Sets every byte of the output.
   virtual void fill_output(std::byte value) = 0;
-  // Compares the output of the last run with the oracle.
-  virtual VerifyResult verify() = 0;
+  // Brings the whole output of the last run into the memory of this process, if it is elsewhere. Then no
+  // choice of rows can reach who computed it.
+  virtual void take_output() {}
+  // Takes rows of the output of the last run.
+  virtual TakenRows take(std::vector<RowId> rows) = 0;
+  // Of the bench, whose oracle the rows are compared with.
+  virtual ComputedFunction function() const { return {}; }
   // Makes further runs compute on these inputs, which the bench must hold (Bench::hold). False: its inputs
   // are given once and for all, and they stay.
   virtual bool load(InputSet set) = 0;
-  // Compares the output of the last run, on the inputs of the key probe, with what it must be.
-  virtual ProbeErrors probe() = 0;
+  // Those that it computes on.
+  virtual InputSet inputs() const = 0;
+  // Compares the output of the last run, on the inputs of the key probe, with what it must be, in rows that
+  // `entropy` draws.
+  virtual ProbeErrors probe(std::uint64_t entropy) = 0;
   // Reads the output of the last run. Not valid after the next run.
   virtual OutputReader output() = 0;
   // Numbers that the variant measures itself (`peak`: copy bandwidth). Overwrites the output.

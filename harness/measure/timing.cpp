@@ -70,6 +70,20 @@ class VariantTimer {
   std::string_view timer() const { return device_.name_of(clock_); }
   std::optional<Energy> energy() const { return steady() ? std::optional(energy_) : std::nullopt; }
 
+  // In nanoseconds: of one execution, and the first one if the variant times itself.
+  struct Sample {
+    double ns = 0;
+    std::optional<double> first_ns;
+  };
+  Sample sample() {
+    first_ns_.reset();
+    const double ns = sample_ns();
+    return {ns, first_ns_};
+  }
+  // A window of seconds is too long for a round whose times are not used: one execution stands for it.
+  Sample poisoned_sample() { return steady() ? Sample{mean_ns(1), std::nullopt} : sample(); }
+
+ private:
   double sample_ns() {
     const NvtxRange in_variant(id_), in_phase("time");
     if (rewarms() && !times_itself() && !steady()) prepared_.run();
@@ -79,7 +93,6 @@ class VariantTimer {
     return *reporter.ns();
   }
 
- private:
   void warm_up(double warm_up_ns) {
     prepared_.run();
     // What times itself may say too little. The device is then warm all the same.
@@ -126,6 +139,7 @@ class VariantTimer {
     const std::int64_t untimed = rewarms() ? 1 : 0;
     const auto timed = static_cast<std::int64_t>(state.max_iterations);
     const std::vector<double> times_ns = prepared_.traits().run_timed(untimed + timed);
+    first_ns_ = times_ns.front();
     auto next = times_ns.begin() + untimed;
     for (auto _ : state) state.SetIterationTime(*next++ * 1e-9);
   }
@@ -198,13 +212,15 @@ class VariantTimer {
   std::int64_t batch_ = 1;  // executions between two readings of the clock
   Clock clock_ = Clock::ordinary;
   Energy energy_;  // of all steady samples so far
+  std::optional<double> first_ns_;
 };
 
 }  // namespace
 
 std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
                                         std::optional<std::size_t> reference, const Measure& measure,
-                                        const TimingProgress& progress, const Turn& turn) {
+                                        const TimingProgress& progress, const Turn& turn,
+                                        RoundsWatch* watch) {
   benchmark::ClearRegisteredBenchmarks();
   TimingBudget budget(measure);
   turn.begin();
@@ -222,18 +238,49 @@ std::vector<TimedSamples> time_variants(Device& device, const std::vector<Verifi
   const std::vector<std::size_t> numbers = shuffled(variants.size(), measure.seed);
   std::int64_t rounds = measure.min_rounds;
   double longest_round_s = 0;
+  const auto take_poisoned = [&](std::size_t v, std::int64_t round) {
+    progress(variants[v].record.variant_id, round, budget.spent_s());
+    watch->poison(v);
+    const VariantTimer::Sample sample = timers[v]->poisoned_sample();
+    samples[v].poisoned_ns.push_back(sample.ns);
+    if (sample.first_ns) samples[v].poisoned_first_ns.push_back(*sample.first_ns);
+  };
   for (std::int64_t round = 0;; ++round) {
     if (round == measure.min_rounds)
       rounds = std::max(rounds, rounds_wanted(variants, samples, reference, measure));
     if (round >= rounds || budget.spent(round, longest_round_s)) break;
     turn.begin();
     const double began_s = budget.spent_s();
-    for (const std::size_t place : round_order(variants.size(), static_cast<std::size_t>(round))) {
+    const auto sequence = round_order(variants.size(), static_cast<std::size_t>(round));
+    for (const std::size_t place : sequence) {
       const std::size_t v = numbers[place];
       progress(variants[v].record.variant_id, round, budget.spent_s());
-      samples[v].ns.push_back(timers[v]->sample_ns());
+      if (watch != nullptr) watch->before_sample(v);
+      const VariantTimer::Sample sample = timers[v]->sample();
+      if (watch != nullptr) watch->after_sample(v);
+      samples[v].ns.push_back(sample.ns);
+      if (sample.first_ns) samples[v].first_ns.push_back(*sample.first_ns);
     }
     longest_round_s = std::max(longest_round_s, budget.spent_s() - began_s);
+    if (watch != nullptr && watch->poisoned_round_follows(round)) {
+      watch->begin_poisoned_round();
+      for (const std::size_t place : sequence) {
+        take_poisoned(numbers[place], round);
+        watch->take(numbers[place]);
+      }
+    }
+    turn.end();
+  }
+  if (watch != nullptr) {
+    turn.begin();
+    watch->begin_poisoned_round();
+    std::vector<std::size_t> last = numbers;
+    std::stable_partition(last.begin(), last.end(),
+                          [&](std::size_t v) { return variants[v].prepared->traits().process != 0; });
+    for (const std::size_t v : last) {
+      take_poisoned(v, std::ssize(samples[v].ns));
+      watch->take_last(v);
+    }
     turn.end();
   }
   benchmark::ClearRegisteredBenchmarks();

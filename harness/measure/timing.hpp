@@ -20,8 +20,26 @@ std::int64_t fewest_rounds(const Measure& measure);
 // Called before every timed run with the variant, the round and the seconds spent on timing so far.
 using TimingProgress = std::function<void(const std::string& id, std::int64_t round, double spent_s)>;
 
+// What happens around samples besides timing. `v` numbers the variants.
+class RoundsWatch {
+ public:
+  virtual ~RoundsWatch() = default;
+  virtual void before_sample(std::size_t /*v*/) {}
+  virtual void after_sample(std::size_t /*v*/) {}
+  // A poisoned round is one more round between others, or after the last, that a variant cannot tell from
+  // them: what stands in its output before must be replaced. Its times are kept apart.
+  virtual bool poisoned_round_follows(std::int64_t /*round*/) { return false; }
+  virtual void begin_poisoned_round() {}
+  virtual void poison(std::size_t /*v*/) {}
+  virtual void take(std::size_t /*v*/) {}       // its output
+  virtual void take_last(std::size_t /*v*/) {}  // that of the round after the last, of programs first
+};
+
 struct TimedSamples {
-  std::vector<double> ns;        // per execution, one for each round
+  std::vector<double> ns;           // per execution, one for each round
+  std::vector<double> poisoned_ns;  // the same of poisoned rounds
+  // Of a variant that times itself, the first execution of each sample, whether it is part of it or not.
+  std::vector<double> first_ns, poisoned_first_ns;
   std::string timer;             // Device::name_of() the clock that was used
   std::optional<Energy> energy;  // if Measure::steady: of each sample, without its median
 };
@@ -42,9 +60,12 @@ struct TimedSamples {
 // without output (`peak`) are not waited for. With `measure.steady` a sample is one window of steady_s or
 // more: executions back to back, one pair of readings of the ordinary clock around all of them, and one of
 // the energy counters. A short trial before it says how many executions that takes. At least 3 rounds are
-// run, whatever the budget. The warm-up of all variants is one turn, and each round is one.
+// run, whatever the budget. The warm-up of all variants is one turn, and each round is one, with the poisoned
+// round that follows it. After the last round comes a poisoned one in which programs take their turns first.
+// Without `watch` there are no poisoned rounds.
 std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
                                         std::optional<std::size_t> reference, const Measure& measure,
-                                        const TimingProgress& progress, const Turn& turn = {});
+                                        const TimingProgress& progress, const Turn& turn = {},
+                                        RoundsWatch* watch = nullptr);
 
 }  // namespace hilbench

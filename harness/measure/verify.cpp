@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <map>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "harness/measure/inputs.hpp"
@@ -63,18 +64,37 @@ struct Worst {
   }
 };
 
-nlohmann::json binary_of(const std::vector<RowErrors>& rows) {
-  static_assert(std::is_trivially_copyable_v<RowErrors>);
-  std::vector<std::uint8_t> bytes(rows.size() * sizeof(RowErrors));
-  if (!rows.empty()) std::memcpy(bytes.data(), rows.data(), bytes.size());
-  return nlohmann::json::binary(std::move(bytes));
+// NaN, infinite, or never written, by reading all of it.
+BadValues count_bad_values(const OutputReader& output, std::int64_t rows, std::int64_t head_dim,
+                           int threads) {
+  BadValues bad;
+  std::vector<float> values;
+  const auto count_in = [&](const OutputReader::Read& read, std::int64_t elements, auto is_bad) {
+    std::int64_t found = 0;
+    for_each_part(elements, 1, [&](std::int64_t first, std::int64_t count) {
+      values.resize(static_cast<std::size_t>(count));
+      read(first, values);
+      found += count_bad(values, is_bad, threads);
+    });
+    return found;
+  };
+  bad.o = count_in(output.o, rows * head_dim, [](float value) { return !std::isfinite(value); });
+  if (output.lse)
+    bad.lse = count_in(output.lse, rows, [](float value) { return std::isnan(value) || value == HUGE_VALF; });
+  return bad;
 }
 
-std::vector<RowErrors> rows_from_binary(const nlohmann::json& json) {
-  const std::vector<std::uint8_t>& bytes = json.get_binary();
-  std::vector<RowErrors> rows(bytes.size() / sizeof(RowErrors));
-  if (!rows.empty()) std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(RowErrors));
-  return rows;
+// Reads the rows of these numbers, which ascend, at `width` elements each; neighbours at once.
+std::vector<float> read_rows(const OutputReader::Read& read, std::span<const std::int64_t> numbers,
+                             std::int64_t width) {
+  std::vector<float> values(numbers.size() * static_cast<std::size_t>(width));
+  for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+    for (end = begin + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;) ++end;
+    const auto at = begin * static_cast<std::size_t>(width),
+               size = (end - begin) * static_cast<std::size_t>(width);
+    read(numbers[begin] * width, std::span(values).subspan(at, size));
+  }
+  return values;
 }
 
 }  // namespace
@@ -103,43 +123,38 @@ void OutputErrors::add(const OutputErrors& other) {
   rows.insert(rows.end(), other.rows.begin(), other.rows.end());
 }
 
-nlohmann::json to_json(const OutputErrors& errors) {
-  return {errors.values, errors.lse_values, errors.bad, errors.bad_lse, binary_of(errors.rows)};
+TakenRows take_rows(const Case& work, const OutputReader& output, std::vector<RowId> rows, InputSet inputs,
+                    int threads) {
+  const OutputRows all = all_rows(work);
+  TakenRows taken{.inputs = inputs, .values = all.count * work.head_dim};
+  taken.lse_values = output.lse ? all.count : 0;
+  taken.bad = output.bad ? output.bad() : count_bad_values(output, all.count, work.head_dim, threads);
+  std::vector<std::int64_t> numbers;
+  for (const RowId& row : rows) numbers.push_back(all.number(row));
+  taken.o = read_rows(output.o, numbers, work.head_dim);
+  if (output.lse) taken.lse = read_rows(output.lse, numbers, 1);
+  taken.rows = std::move(rows);
+  return taken;
 }
 
-OutputErrors output_errors_from_json(const nlohmann::json& json) {
-  return {.values = json.at(0),
-          .lse_values = json.at(1),
-          .bad = json.at(2),
-          .bad_lse = json.at(3),
-          .rows = rows_from_binary(json.at(4))};
-}
-
-OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, const OutputRows& rows,
-                            std::int64_t head_dim, int threads) {
-  OutputErrors errors{.values = rows.count * head_dim, .lse_values = output.lse ? rows.count : 0};
-  std::vector<float> o, lse;
-  for_each_part(rows.count * head_dim, head_dim, [&](std::int64_t first, std::int64_t count) {
-    const std::int64_t first_row = first / head_dim, part_rows = count / head_dim;
-    o.resize(static_cast<std::size_t>(count));
-    output.o(first, o);
-    errors.bad += count_bad(
-        o, [](float value) { return !std::isfinite(value); }, threads);
-    if (output.lse) {
-      lse.resize(static_cast<std::size_t>(part_rows));
-      output.lse(first_row, lse);
-      errors.bad_lse += count_bad(
-          lse, [](float value) { return std::isnan(value) || value == HUGE_VALF; }, threads);
-    }
-    for (std::size_t next = errors.rows.size(); next < oracle.rows.size(); ++next) {
-      const std::int64_t row = rows.number(oracle.rows[next]) - first_row;
-      if (row >= part_rows) break;
-      const auto at = static_cast<std::size_t>(row), width = static_cast<std::size_t>(head_dim);
-      errors.rows.push_back(compare_row(oracle.rows[next], oracle.expected[next], oracle.plain[next],
-                                        std::span(o).subspan(at * width, width),
-                                        output.lse ? std::optional(lse[at]) : std::nullopt));
-    }
-  });
+OutputErrors compare_rows(const Oracle& oracle, const TakenRows& taken) {
+  OutputErrors errors{.values = taken.values,
+                      .lse_values = taken.lse_values,
+                      .bad = taken.bad.o,
+                      .bad_lse = taken.bad.lse,
+                      .rows = {}};
+  const auto place = [](const RowId& row) { return std::tuple(row.batch, row.position, row.head); };
+  std::map<decltype(place(RowId{})), std::size_t> number;  // in the oracle
+  for (std::size_t i = 0; i < oracle.rows.size(); ++i) number[place(oracle.rows[i])] = i;
+  const float sign = taken.inputs == InputSet::negated ? -1 : 1;
+  for (std::size_t i = 0; i < taken.rows.size(); ++i) {
+    const std::size_t at = number.at(place(taken.rows[i])), width = oracle.expected[at].o.size();
+    std::vector<float> o(taken.o.begin() + static_cast<std::ptrdiff_t>(i * width),
+                         taken.o.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+    for (float& value : o) value *= sign;
+    errors.rows.push_back(compare_row(taken.rows[i], oracle.expected[at], oracle.plain[at], o,
+                                      taken.lse.empty() ? std::nullopt : std::optional(taken.lse[i])));
+  }
   return errors;
 }
 
@@ -159,7 +174,7 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors) {
     size += row.scale.exact_square;
   }
   VerifyResult result;
-  Verification& found = result.verification;
+  RowCheck& found = result.check;
   const std::int64_t rows = std::ssize(errors.rows);
   found = {.max_abs = largest,
            .rel_l2 = std::sqrt(size > 0 ? square / size : square),
@@ -184,7 +199,8 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors) {
 }
 
 VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads) {
-  return judge_output(work, compare_output(oracle, output, all_rows(work), work.head_dim, threads));
+  const TakenRows taken = take_rows(work, output, oracle.rows, InputSet::first, threads);
+  return judge_output(work, compare_rows(oracle, taken));
 }
 
 }  // namespace hilbench

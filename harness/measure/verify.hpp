@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,12 +15,20 @@
 
 namespace hilbench {
 
+// Values of an output that are wrong whatever the reference says: NaN, and infinite where no infinity is
+// possible.
+struct BadValues {
+  std::int64_t o = 0, lse = 0;
+};
+
 // Reads the rows of an output, in the sequence of their positions: elements from `first` on, widened to fp32.
 // They are all rows of a variant, or those of one rank of a ring.
 struct OutputReader {
   using Read = std::function<void(std::int64_t first, std::span<float> to)>;
   Read o;    // batch * positions * heads rows of head_dim elements
   Read lse;  // one element per row; empty if the variant gives no LSE
+  // Counts them where the output is; empty: all values must be read to be counted.
+  std::function<BadValues()> bad;
 };
 
 // The rows that an output holds, numbered from 0 as the reader reads them.
@@ -45,29 +52,39 @@ struct RowErrors {
   RowScale scale;         // what its tolerance is made of
 };
 
-// Errors found in some rows of an output. The errors of several ranks add up to those of all rows.
+// Errors found in some rows of an output. Those of several outputs add up.
 struct OutputErrors {
   std::int64_t values = 0, lse_values = 0;  // values that were checked
   std::int64_t bad = 0, bad_lse = 0;        // wrong: NaN, or infinite if no infinity is possible
   std::vector<RowErrors> rows;
   void add(const OutputErrors& other);
 };
-nlohmann::json to_json(const OutputErrors& errors);
-OutputErrors output_errors_from_json(const nlohmann::json& json);
 
-// Checks an output that holds `rows`, those of the oracle among them.
-OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, const OutputRows& rows,
-                            std::int64_t head_dim, int threads);
+// Rows of an output, brought into the memory of this process. An output of the negated inputs keeps its
+// signs.
+struct TakenRows {
+  InputSet inputs = InputSet::first;        // that it was computed on
+  std::vector<RowId> rows;                  // in position order
+  std::vector<float> o, lse;                // of these rows; no LSE if the variant gives none
+  std::int64_t values = 0, lse_values = 0;  // of the whole output, if it was looked at
+  BadValues bad;                            // among them
+};
+// Takes `rows` of an output of `work`, and counts the bad values of all of it.
+TakenRows take_rows(const Case& work, const OutputReader& output, std::vector<RowId> rows, InputSet inputs,
+                    int threads);
+
+// Compares them with the oracle, which must have these rows, of the inputs that are not negated.
+OutputErrors compare_rows(const Oracle& oracle, const TakenRows& taken);
 
 // The result of a verification; `fault` says why the output is wrong. All values of O must be finite and must
 // have been written, in all rows. So must those of LSE, but -infinity is right for a row that no branch
 // covers.
 struct VerifyResult {
-  Verification verification;
+  RowCheck check;
   std::optional<std::string> fault;
 };
 VerifyResult judge_output(const Case& work, const OutputErrors& errors);
-// The same for all rows of a case.
+// The same for the rows of the oracle, in an output of the first inputs.
 VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads);
 
 }  // namespace hilbench

@@ -147,21 +147,33 @@ void RingRank::evict_caches() {
   device().evict_caches();
 }
 
-RankAnswer RingRank::obey(const VerifyOutput&) {
-  const Oracle& oracle = bench_.oracle_of_shard(ring_.shards(), rank(), threads_);
-  return {.errors = compare_output(oracle, own_rows(), row_numbers(), ring_.work().head_dim, threads_)};
+RankAnswer RingRank::obey(const CountBad&) {
+  const auto lock = resources_.exclusive(index_);
+  return {.bad = {.o = device().count_bad(o_, ring_.work().dtype, NegativeInfinity::bad),
+                  .lse = device().count_bad(lse_, Dtype::fp32, NegativeInfinity::allowed)}};
 }
 
-RankAnswer RingRank::obey(const ProbeKeys&) {
-  const KeyProbe& probe = bench_.key_probe_of_shard(ring_.shards(), rank(), threads_);
+RankAnswer RingRank::obey(const ProbeKeys& asked) {
+  const KeyProbe& probe = bench_.key_probe_of_shard(ring_.shards(), rank(), threads_, asked.entropy);
   return {.probed = compare_probe(ring_.work(), probe, own_rows(), row_numbers(), threads_)};
 }
 
 // Every row is computed where it is stored, so that nothing is allocated.
 RankAnswer RingRank::obey(const LoadInputs& load) {
+  const auto of_second = [](InputSet set) { return set == InputSet::second || set == InputSet::negated; };
+  const bool held = of_second(held_) && of_second(load.inputs);
   const InputTensors& from = bench_.tensors(load.inputs);
-  make_rows(Tensor::q, stored_positions(Tensor::q), from, inputs_.q);
-  make_rows(Tensor::v, stored_positions(Tensor::v), from, inputs_.v);
+  const auto make = [&](Tensor which, Buffer& to) { make_rows(which, stored_positions(which), from, to); };
+  if (!held) {
+    make(Tensor::q, inputs_.q);
+    if (load.inputs != InputSet::key_probe) make(Tensor::k, inputs_.k);  // the probe leaves K
+    make(Tensor::v, inputs_.v);
+  }
+  if (held ? load.inputs != held_ : load.inputs == InputSet::negated) {
+    const auto lock = resources_.exclusive(index_);
+    device().negate(inputs_.v, ring_.work().dtype);
+  }
+  held_ = load.inputs;
   return {};
 }
 

@@ -34,9 +34,9 @@ class RingRank {
   RankAnswer obey(const CountPass& count);
   RankAnswer obey(const CloseCounters&);
   RankAnswer obey(const FillOutput& fill);
-  RankAnswer obey(const VerifyOutput&);
+  RankAnswer obey(const CountBad&);
   RankAnswer obey(const LoadInputs& load);
-  RankAnswer obey(const ProbeKeys&);
+  RankAnswer obey(const ProbeKeys& probe);
   RankAnswer obey(const ReadOutput& read);
 
   LevelBytes sent() const;  // so far
@@ -63,6 +63,7 @@ class RingRank {
   RankResources& resources_;
   const int index_;
   const int threads_;
+  InputSet held_ = InputSet::first;
   StoredInputs inputs_;            // own rows, as stored_q_positions and stored_kv_positions list them
   Buffer o_, lse_;                 // own rows
   std::vector<std::byte> stored_;  // those of o_ that are being read

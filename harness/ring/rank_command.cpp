@@ -12,6 +12,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenCounters, set)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CountPass, pass, cold)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FillOutput, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadInputs, inputs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeKeys, entropy)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReadOutput, tensor, first, count)
 
 namespace {
@@ -79,7 +80,7 @@ Json to_json(const RankAnswer& answer) {
           {"passes", answer.passes},
           {"failed", answer.failed},
           {"counted", json_of(answer.counted)},
-          {"errors", to_json(answer.errors)},
+          {"bad", {answer.bad.o, answer.bad.lse}},
           {"probed", to_json(answer.probed)},
           {"values", json_of(answer.values)}};
 }
@@ -93,7 +94,7 @@ RankAnswer rank_answer_from_json(const Json& json) {
                     .passes = json.at("passes"),
                     .failed = json.at("failed"),
                     .counted = counts_from_json(json.at("counted")),
-                    .errors = output_errors_from_json(json.at("errors")),
+                    .bad = {.o = json.at("bad").at(0), .lse = json.at("bad").at(1)},
                     .probed = probe_errors_from_json(json.at("probed")),
                     .values = values_from_json(json.at("values"))};
   if (!json.at("permute_ns").is_null()) answer.permute_ns = json.at("permute_ns").get<double>();

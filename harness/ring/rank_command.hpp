@@ -42,17 +42,19 @@ struct CloseCounters {};
 struct FillOutput {
   std::byte value{};  // of every byte
 };
-struct VerifyOutput {};
+struct CountBad {};
 struct LoadInputs {
-  InputSet inputs = InputSet::ordinary;  // on which further runs compute
+  InputSet inputs = InputSet::first;  // on which further runs compute
 };
-struct ProbeKeys {};
+struct ProbeKeys {
+  std::uint64_t entropy = 0;  // draws the rows
+};
 struct ReadOutput {
   OutputTensor tensor = OutputTensor::o;
   std::int64_t first = 0, count = 0;  // of the elements of the whole tensor
 };
 using RankCommand = std::variant<DescribeRank, RunRing, TimeLink, OpenCounters, CountPass, CloseCounters,
-                                 FillOutput, VerifyOutput, LoadInputs, ProbeKeys, ReadOutput>;
+                                 FillOutput, CountBad, LoadInputs, ProbeKeys, ReadOutput>;
 nlohmann::json to_json(const RankCommand& command);
 RankCommand rank_command_from_json(const nlohmann::json& json);
 
@@ -73,8 +75,8 @@ struct RankAnswer {
   int passes = 0;                  // OpenCounters: executions that its set needs
   bool failed = false;             // CountPass: true if it can count no longer
   RawCounts counted;               // CloseCounters: empty if it does not count
-  OutputErrors errors;             // VerifyOutput: errors of its own rows
-  ProbeErrors probed;              // ProbeKeys: likewise
+  BadValues bad;                   // CountBad: of its own rows
+  ProbeErrors probed;              // ProbeKeys: errors of its own rows
   std::vector<float> values;       // ReadOutput: those that it owns
 };
 nlohmann::json to_json(const RankAnswer& answer);

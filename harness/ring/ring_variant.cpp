@@ -81,19 +81,19 @@ class RingVariant final : public PreparedVariant {
   void run() override { timed(RingPart::all, 1); }
   void fill_output(std::byte value) override { ranks_->ask(FillOutput{value}); }
 
-  VerifyResult verify() override {
-    OutputErrors errors;
-    for (const RankAnswer& answer : ranks_->ask(VerifyOutput{})) errors.add(answer.errors);
-    return judge_output(ring_.work(), errors);
+  TakenRows take(std::vector<RowId> rows) override {
+    return take_rows(ring_.work(), output(), std::move(rows), held_, bench_.threads);
   }
 
   bool load(InputSet set) override {
     ranks_->ask(LoadInputs{set});
+    held_ = set;
     return true;
   }
-  ProbeErrors probe() override {
+  InputSet inputs() const override { return held_; }
+  ProbeErrors probe(std::uint64_t entropy) override {
     ProbeErrors errors;
-    for (const RankAnswer& answer : ranks_->ask(ProbeKeys{})) errors.add(answer.probed);
+    for (const RankAnswer& answer : ranks_->ask(ProbeKeys{entropy})) errors.add(answer.probed);
     return errors;
   }
 
@@ -102,7 +102,16 @@ class RingVariant final : public PreparedVariant {
     return {.o = [this, row = heads * ring_.work().head_dim](
                      std::int64_t first, std::span<float> to) { read(OutputTensor::o, row, first, to); },
             .lse = [this, heads](std::int64_t first,
-                                 std::span<float> to) { read(OutputTensor::lse, heads, first, to); }};
+                                 std::span<float> to) { read(OutputTensor::lse, heads, first, to); },
+            .bad =
+                [this] {
+                  BadValues bad;
+                  for (const RankAnswer& answer : ranks_->ask(CountBad{})) {
+                    bad.o += answer.bad.o;
+                    bad.lse += answer.bad.lse;
+                  }
+                  return bad;
+                }};
   }
 
   // Takes the parts in turn, so a disturbance of the machine affects all of them alike.
@@ -204,6 +213,7 @@ class RingVariant final : public PreparedVariant {
   const Ring ring_;
   const double planned_bytes_, planned_between_;
   const std::unique_ptr<RingRanks> ranks_;
+  InputSet held_ = InputSet::first;
   double sent_bytes_ = 0;
   double rank_bytes_ = 0;    // of the rank that holds most
   double device_bytes_ = 0;  // of the GPU that lost most

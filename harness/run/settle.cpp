@@ -77,6 +77,28 @@ void join_energy(std::optional<Energy>& total, const std::optional<Energy>& part
   total->samples_j.insert(total->samples_j.end(), part->samples_j.begin(), part->samples_j.end());
 }
 
+// The worst of all processes counts. One that verified after the timing alone has no rows of before.
+void join_verifications(Verification& total, const Verification& part) {
+  if (part.before.rows > 0 && worst_share(part.before) > worst_share(total.before))
+    total.before = part.before;
+  if (part.after && (!total.after || worst_share(*part.after) > worst_share(*total.after)))
+    total.after = part.after;
+  total.poisoned_rounds += part.poisoned_rounds;
+  total.once = total.once || part.once;
+  total.entropy.insert(total.entropy.end(), part.entropy.begin(), part.entropy.end());
+}
+
+void join_requests(Requests& total, const Requests& part) {
+  total.count += part.count;
+  total.executions += part.executions;
+  total.reported_ns += part.reported_ns;
+  total.wall_ns += part.wall_ns;
+  total.processor_ns += part.processor_ns;
+  total.busy_ns =
+      total.busy_ns && part.busy_ns ? std::optional(*total.busy_ns + *part.busy_ns) : std::nullopt;
+  total.empty_ns = std::min(total.empty_ns, part.empty_ns);
+}
+
 // Adds what another process measured.
 void join(Record& total, const Record& part) {
   if (total.status != Status::ok) return;
@@ -95,8 +117,8 @@ void join(Record& total, const Record& part) {
   if (part.environment->contains("processes") && total.environment->contains("processes"))
     for (const nlohmann::json& process : (*part.environment)["processes"])
       (*total.environment)["processes"].push_back(process);
-  if (part.verify && total.verify && worst_share(*part.verify) > worst_share(*total.verify))
-    total.verify = part.verify;
+  if (part.verify && total.verify) join_verifications(*total.verify, *part.verify);
+  if (part.requests && total.requests) join_requests(*total.requests, *part.requests);
   add_counts(total.counters, part.counters);
   join_energy(total.energy, part.energy);
   auto& into = *total.time;

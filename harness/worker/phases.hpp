@@ -2,7 +2,9 @@
 // drops, it has told of. All throw Error if nothing of the comparison can be measured.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "harness/external/comparison_programs.hpp"
@@ -13,6 +15,8 @@
 
 namespace hilbench {
 
+constexpr std::byte kPoison{0xff};  // a value made of these bytes is NaN in every dtype
+
 // What all phases of one task work with.
 struct TaskContext {
   const ComparisonTask& task;
@@ -21,11 +25,18 @@ struct TaskContext {
   ComparisonPrograms& programs;
 };
 
+// Tells of a variant that ends here.
+void settle(const TaskContext& run, Record record, Status status, std::string reason);
+
 // Prepares the variants of the task, and keeps those whose output is right.
 std::vector<VerifiedVariant> verified(const TaskContext& run);
-// Keeps those that the key probe finds no fault in, and gives all of them the ordinary inputs again.
+// Keeps those that the key probe finds no fault in.
 std::vector<VerifiedVariant> probed(const TaskContext& run, std::vector<VerifiedVariant> variants);
-// `variants` must not be empty.
+// Makes them compute on the second inputs.
+std::vector<VerifiedVariant> given_other_inputs(const TaskContext& run,
+                                                std::vector<VerifiedVariant> variants);
+// Times them, and keeps those whose output is right in poisoned rounds and after the timing. `variants` must
+// not be empty.
 std::vector<VerifiedVariant> timed(const TaskContext& run, Turns& turns,
                                    std::vector<VerifiedVariant> variants);
 // Counts what each variant measures itself, the counter sets of the task, and the locality of its rows.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "harness/measure/timing.hpp"
 #include "harness/worker/peak_check.hpp"
 #include "harness/worker/phases.hpp"
+#include "harness/worker/poisoned_rounds.hpp"
 #include "kernels/machine/host_memory.hpp"
 
 namespace hilbench {
@@ -44,6 +47,22 @@ nlohmann::json process_json(const TaskContext& run, const Disturbance& disturban
   return process;
 }
 
+// The times of all variants are void.
+void settle_void(const TaskContext& run, std::vector<VerifiedVariant> variants,
+                 const IdleWatch::Burner& burner) {
+  const std::string who =
+      burner.variant ? "'" + variants[*burner.variant].record.kernel + "'" : "a process that a program left";
+  const std::string what = fmt::format("computed while others were timed: {:.2g} cores were busy in {:.2g} s",
+                                       burner.cores, burner.seconds);
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    if (burner.variant == v)
+      settle(run, std::move(variants[v].record), Status::failed, what);
+    else
+      settle(run, std::move(variants[v].record), Status::invalid,
+             fmt::format("its times are void: {} {}", who, what));
+  }
+}
+
 }  // namespace
 
 std::vector<VerifiedVariant> timed(const TaskContext& run, Turns& turns,
@@ -69,13 +88,22 @@ std::vector<VerifiedVariant> timed(const TaskContext& run, Turns& turns,
                          }};
   const bool one_processor = run.bench.work.device == DeviceKind::cpu && run.bench.work.ring_size == 1;
   const BoundThreads bound(one_processor ? run.bench.threads : 0);  // ranks bind theirs
-  const auto samples = time_variants(*run.bench.device, variants, reference_of(run.task, variants),
-                                     run.task.measure, progress, turn);
+  PoisonedRounds poisoned(run, variants);
+  std::vector<TimedSamples> samples;
+  try {
+    samples = time_variants(*run.bench.device, variants, reference_of(run.task, variants), run.task.measure,
+                            progress, turn, &poisoned);
+    poisoned.expect_idle();
+  } catch (const PoisonedRounds::Disturbed& disturbed) {
+    settle_void(run, std::move(variants), disturbed.by);
+    return {};
+  }
   turns.take(waiting);  // the other process has measured its last round
   nlohmann::json process = process_json(run, disturbance);
   if (one_processor) process["threads_bound"] = bound.bound();
   if (const std::int64_t wanted = fewest_rounds(run.task.measure); std::ssize(samples.front().ns) < wanted)
     process["rounds_wanted"] = wanted;
+  poisoned.judge(samples);
   for (std::size_t i = 0; i < variants.size(); ++i) {
     Timing timing;
     timing.samples_ns = samples[i].ns;
@@ -84,6 +112,7 @@ std::vector<VerifiedVariant> timed(const TaskContext& run, Turns& turns,
     timing.timer = traits.run_timed ? traits.timer : samples[i].timer;
     variants[i].record.time = timing;
     variants[i].record.energy = samples[i].energy;
+    if (traits.requests) variants[i].record.requests = traits.requests();
     (*variants[i].record.environment)["device_state"] = run.bench.device_state();
     (*variants[i].record.environment)["processes"] = nlohmann::json::array({process});
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/external/program.hpp"
+#include "harness/measure/drawn_rows.hpp"
 #include "harness/measure/dump.hpp"
 #include "harness/measure/random_values.hpp"
 #include "harness/ring/rank.hpp"
@@ -18,8 +19,6 @@
 
 namespace hilbench {
 namespace {
-
-constexpr std::byte kPoison{0xff};  // a value made of these bytes is NaN in every dtype
 
 std::string fault_of_order(const OrderRequest& request) {
   return order_fault(request, check_order(request, order_slots(request)));
@@ -39,12 +38,6 @@ std::string order_fault_of(const Record& record) {
   return "";
 }
 
-void settle(const TaskContext& run, Record record, Status status, std::string reason) {
-  record.status = status;
-  record.reason = std::move(reason);
-  run.tell({.phase = Phase::verify, .variant_id = record.variant_id, .record = std::move(record)});
-}
-
 // A step of a variant's verification. If it throws, it costs this variant; returns whether it has not.
 template <class Step>
 bool check(const TaskContext& run, const Record& record, const Step& step) {
@@ -53,7 +46,9 @@ bool check(const TaskContext& run, const Record& record, const Step& step) {
     step();
     return true;
   } catch (const Unsupported& reason) {
-    settle(run, record, Status::skipped, reason.what());
+    Record skipped = record;
+    skipped.verify.reset();
+    settle(run, std::move(skipped), Status::skipped, reason.what());
   } catch (const std::exception& error) {
     settle(run, record, Status::failed, error.what());
     if (run.bench.lost())
@@ -79,18 +74,9 @@ void expect_pages(const Case& work, PreparedVariant& prepared, Touched touched) 
   if (const std::optional<std::string> fault = pages_fault(work.pages)) throw Unsupported(*fault);
 }
 
-VerifyResult check_output(const TaskContext& run, PreparedVariant& prepared, const Record& record) {
-  prepared.fill_output(kPoison);
-  prepared.run();
-  run.bench.device->synchronize();
-  if (!run.task.dump.empty() && !record.twin)
-    dump_tensors(run.task.dump, record, run.bench.inputs, prepared.output());
-  return prepared.verify();
-}
-
-// Returns nothing if the variant must not be timed; its record then says why, and is stored.
-std::optional<VerifiedVariant> verify(const TaskContext& run, Record record) {
-  const NvtxRange in_variant(record.variant_id), in_phase("verify");
+// Returns nothing if the variant must not be run; its record then says why, and is stored.
+std::optional<VerifiedVariant> prepared(const TaskContext& run, Record record) {
+  const NvtxRange in_variant(record.variant_id), in_phase("prepare");
   if (!record.variant.is_baseline()) {
     const std::string fault = order_fault_of(record);
     if (!fault.empty()) {
@@ -98,23 +84,54 @@ std::optional<VerifiedVariant> verify(const TaskContext& run, Record record) {
       return std::nullopt;
     }
   }
-  auto prepared = make_variant(run.bench, record, run.programs);
-  record.permute_ns = prepared->traits().permute_ns;
-  (*record.environment)["library"] = prepared->traits().library;
-  if (record.work.ring_size > 1) (*record.environment)["transport"] = prepared->traits().transport;
-  if (prepared->implementation().has_output && run.task.verify == Verify::yes) {
-    const VerifyResult result = check_output(run, *prepared, record);
-    record.verify = result.verification;
-    if (result.fault) {
-      settle(run, std::move(record), Status::failed, *result.fault);
-      return std::nullopt;
-    }
-  }
-  expect_pages(run.bench.work, *prepared, record.verify ? Touched::yes : Touched::no);
-  return VerifiedVariant{std::move(record), std::move(prepared)};
+  auto made = make_variant(run.bench, record, run.programs);
+  record.permute_ns = made->traits().permute_ns;
+  (*record.environment)["library"] = made->traits().library;
+  if (record.work.ring_size > 1) (*record.environment)["transport"] = made->traits().transport;
+  return VerifiedVariant{std::move(record), std::move(made)};
 }
 
-bool probe(const TaskContext& run, VerifiedVariant& variant) {
+bool is_verified_now(const TaskContext& run, const VerifiedVariant& variant) {
+  return variant.prepared->implementation().has_output && run.task.verify == Verify::before_and_after;
+}
+
+// Runs it once; what stood in its output before is replaced then.
+void run_poisoned(const TaskContext& run, VerifiedVariant& variant) {
+  variant.prepared->fill_output(kPoison);
+  variant.prepared->run();
+  run.bench.device->synchronize();
+}
+
+void run_program(const TaskContext& run, VerifiedVariant& variant) {
+  if (!is_verified_now(run, variant)) return;
+  variant.prepared->load(InputSet::first);
+  run_poisoned(run, variant);
+  variant.prepared->take_output();
+}
+
+// Returns whether the output is right.
+bool verify(const TaskContext& run, VerifiedVariant& variant, const DrawnRows& rows) {
+  const NvtxRange in_variant(variant.record.variant_id), in_phase("verify");
+  PreparedVariant& prepared = *variant.prepared;
+  const bool verified = is_verified_now(run, variant);
+  if (verified) {
+    if (prepared.traits().process == 0) run_poisoned(run, variant);
+    if (!run.task.dump.empty() && !variant.record.twin)
+      dump_tensors(run.task.dump, variant.record, run.bench.tensors(prepared.inputs()), prepared.output());
+    const Oracle& oracle = run.bench.oracle(prepared.function(), prepared.inputs(), rows);
+    const VerifyResult result = judge_output(run.bench.work, compare_rows(oracle, prepared.take(rows.rows)));
+    variant.record.verify = Verification{
+        .before = result.check, .once = prepared.inputs() != InputSet::first, .entropy = {rows.entropy}};
+    if (result.fault) {
+      settle(run, std::move(variant.record), Status::failed, *result.fault);
+      return false;
+    }
+  }
+  expect_pages(run.bench.work, prepared, verified ? Touched::yes : Touched::no);
+  return true;
+}
+
+bool probe(const TaskContext& run, VerifiedVariant& variant, std::uint64_t entropy) {
   const NvtxRange in_variant(variant.record.variant_id), in_phase("probe");
   PreparedVariant& prepared = *variant.prepared;
   if (!prepared.implementation().has_output) return true;
@@ -123,7 +140,7 @@ bool probe(const TaskContext& run, VerifiedVariant& variant) {
   prepared.fill_output(kPoison);
   prepared.run();
   run.bench.device->synchronize();
-  const ProbeErrors errors = prepared.probe();
+  const ProbeErrors errors = prepared.probe(entropy);
   variant.record.verify->probed_rows = errors.telling;
   const std::optional<std::string> fault = probe_fault(errors);
   if (fault) settle(run, variant.record, Status::failed, *fault);
@@ -142,15 +159,21 @@ void keep_those(const TaskContext& run, std::vector<VerifiedVariant>& variants, 
 
 }  // namespace
 
-// Verifies the variants of this process, then the external programs, which start in the meantime. Those are
+void settle(const TaskContext& run, Record record, Status status, std::string reason) {
+  record.status = status;
+  record.reason = std::move(reason);
+  run.tell({.phase = Phase::verify, .variant_id = record.variant_id, .record = std::move(record)});
+}
+
+// Prepares the variants of this process, then the external programs, which start in the meantime. Those are
 // loaded in turn, because a program may tune itself when it is loaded: nothing else may run then. On a
 // processor programs that start would take the cores from what a variant times while it is prepared, so
-// they go first.
+// they go first. The rows to be compared are drawn when the outputs of all programs are in our memory.
 std::vector<VerifiedVariant> verified(const TaskContext& run) {
   std::vector<VerifiedVariant> variants;
   const auto admit = [&](const Record& record) {
     check(run, record, [&] {
-      if (auto variant = verify(run, record)) variants.push_back(std::move(*variant));
+      if (auto variant = prepared(run, record)) variants.push_back(std::move(*variant));
     });
   };
   std::vector<const Record*> own, external;
@@ -161,18 +184,32 @@ std::vector<VerifiedVariant> verified(const TaskContext& run) {
   for (const Record* record : own) admit(*record);
   if (!share_cores) greet_all(run, external);
   for (const Record* record : external) admit(*record);
-  run.programs.release_files();
+  keep_those(run, variants, [&](VerifiedVariant& variant) {
+    if (variant.prepared->traits().process != 0) run_program(run, variant);
+    return true;
+  });
+  const std::uint64_t entropy = fresh_entropy();
+  const DrawnRows rows{entropy_text(entropy), drawn_rows(run.bench.work, entropy, kSampledRows)};
+  keep_those(run, variants, [&](VerifiedVariant& variant) { return verify(run, variant, rows); });
   return variants;
 }
 
 // Each set of inputs is made once for all variants.
 std::vector<VerifiedVariant> probed(const TaskContext& run, std::vector<VerifiedVariant> variants) {
-  keep_those(run, variants, [&](VerifiedVariant& variant) { return probe(run, variant); });
+  const std::uint64_t entropy = fresh_entropy();
+  keep_those(run, variants, [&](VerifiedVariant& variant) { return probe(run, variant, entropy); });
+  return variants;
+}
+
+std::vector<VerifiedVariant> given_other_inputs(const TaskContext& run,
+                                                std::vector<VerifiedVariant> variants) {
+  run.programs.files().release(InputSet::key_probe);
   keep_those(run, variants, [&](VerifiedVariant& variant) {
-    run.bench.hold(InputSet::ordinary);
-    variant.prepared->load(InputSet::ordinary);
+    run.bench.hold(InputSet::second);
+    variant.prepared->load(InputSet::second);
     return true;
   });
+  run.programs.files().release(InputSet::first);
   return variants;
 }
 

@@ -28,11 +28,14 @@ void run_task(const ComparisonTask& task, const std::function<void(const TaskEve
   ComparisonPrograms programs(task);
   programs.start_all();
   Bench bench(task, std::move(rings));
+  programs.set_inputs([&](InputSet set) -> const InputTensors& { return bench.tensors(set); });
   try {
     const TaskContext run{task, tell, bench, programs};
     std::vector<VerifiedVariant> variants = verified(run);
-    if (task.verify == Verify::yes) variants = probed(run, std::move(variants));
-    if (!variants.empty()) counted(run, timed(run, turns, std::move(variants)));
+    if (task.verify == Verify::before_and_after) variants = probed(run, std::move(variants));
+    variants = given_other_inputs(run, std::move(variants));
+    if (!variants.empty()) variants = timed(run, turns, std::move(variants));
+    if (!variants.empty()) counted(run, std::move(variants));
   } catch (...) {
     if (bench.lost()) bench.rings->device_lost();
     throw;

@@ -40,9 +40,9 @@ void add_not_ok(Findings& findings, std::string text, std::string limit) {
 
 std::vector<Finding> check_results(const ReportInput& input, const PrivateNames& names) {
   Findings findings;
-  for (const auto rule :
-       {check_schema, check_names, check_failed, check_verification, check_twins, check_controls,
-        check_processes, check_rounds, check_injected, check_build, check_machine, check_quiet, check_noise})
+  for (const auto rule : {check_schema, check_names, check_failed, check_verification, check_clocks,
+                          check_twins, check_controls, check_processes, check_rounds, check_injected,
+                          check_build, check_machine, check_quiet, check_noise})
     rule(input.records, findings);
   check_private(input, names, findings);
   return findings;

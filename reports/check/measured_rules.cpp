@@ -64,6 +64,8 @@ bool is_control(const Record& record) {
          (record.variant.kernel().order == "random" || record.variant.kernel().rows == KeyRows::gathered);
 }
 
+constexpr std::int64_t kFirstSchemaWithAfter = 3;
+
 std::size_t processes_of(const Record& record) {
   if (!record.time) return 0;
   const auto& rounds = record.time->process_rounds;
@@ -122,16 +124,19 @@ void check_failed(const std::vector<Record>& records, Findings& findings) {
 void check_verification(const std::vector<Record>& records, Findings& findings) {
   const Chosen outputs =
       chosen(records, [](const Record& record) { return is_ok(record) && record.verify.has_value(); });
-  Chosen unverified, external, untold;
+  Chosen unverified, external, untold, once;
   for (const Record* record : outputs) {
-    const std::optional<std::int64_t>& probed = record->verify->probed_rows;
+    const Verification& verify = *record->verify;
+    const std::optional<std::int64_t>& probed = verify.probed_rows;
     const bool rival = record->kind == ImplementationKind::baseline;
-    if (record->verify->rows <= 0 || (!probed && !rival))
+    const bool after = record->schema < kFirstSchemaWithAfter || (verify.after && verify.after->rows > 0);
+    if (verify.before.rows <= 0 || !after || (!probed && !rival))
       unverified.push_back(record);
     else if (!probed)
       external.push_back(record);
     else if (*probed <= 0)
       untold.push_back(record);
+    if (after && verify.once) once.push_back(record);
   }
   if (unverified.empty())
     add_ok(findings, fmt::format("verification: of {}", plural(outputs.size(), "output", "outputs")));
@@ -141,9 +146,39 @@ void check_verification(const std::vector<Record>& records, Findings& findings) 
   if (!external.empty())
     add_note(findings, fmt::format("verification: no keys were counted in external programs: {}",
                                    some_of(external, records.size())));
+  if (!once.empty())
+    add_note(findings, fmt::format("verification: verified once, on the inputs that were timed, because the "
+                                   "program takes no others: {}",
+                                   some_of(once, records.size())));
   if (!untold.empty())
     add_note(findings, fmt::format("verification: so many keys that one more or less does not show in {}",
                                    some_of(untold, records.size())));
+}
+
+// What programs report, and what passed by other clocks meanwhile.
+void check_clocks(const std::vector<Record>& records, Findings& findings) {
+  Chosen programs;
+  const Record* least = nullptr;
+  const auto share = [](const Record* record) {
+    const Requests& requests = *record->requests;
+    const double passed =
+        requests.busy_ns.value_or(requests.wall_ns - static_cast<double>(requests.count) * requests.empty_ns);
+    return passed > 0 ? requests.reported_ns / passed : 1;
+  };
+  for (const Record& record : records) {
+    if (!is_ok(record) || !record.requests || record.requests->count == 0) continue;
+    programs.push_back(&record);
+    if (least == nullptr || share(&record) < share(least)) least = &record;
+  }
+  if (programs.empty()) return;
+  constexpr double kLeast = 0.5;
+  const std::string text =
+      fmt::format("clocks: of {}; the times that {} reports are {:.0f} % of what {} in its requests",
+                  plural(programs.size(), "program", "programs"), name_of(*least), 100 * share(least),
+                  least->requests->busy_ns ? "its GPU was busy" : "passed");
+  if (share(least) >= kLeast || (least->work.device == DeviceKind::cuda && !least->requests->busy_ns))
+    return add_ok(findings, text);
+  add_not_ok(findings, text + "; its clock leaves out more than half");
 }
 
 void check_twins(const std::vector<Record>& records, Findings& findings) {

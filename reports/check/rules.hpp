@@ -12,6 +12,7 @@ void check_schema(const std::vector<Record>& records, Findings& findings);
 void check_names(const std::vector<Record>& records, Findings& findings);
 void check_failed(const std::vector<Record>& records, Findings& findings);
 void check_verification(const std::vector<Record>& records, Findings& findings);
+void check_clocks(const std::vector<Record>& records, Findings& findings);
 void check_twins(const std::vector<Record>& records, Findings& findings);
 void check_controls(const std::vector<Record>& records, Findings& findings);
 void check_processes(const std::vector<Record>& records, Findings& findings);

@@ -158,6 +158,9 @@ void export_csv(const std::vector<Record>& records, std::string_view hostname, s
   for (const auto& item : params.items()) columns.member(item.key(), "/params/" + item.key());
   for (const char* name : {"max_abs", "rel_l2", "lse_max_abs", "rows", "tolerance", "worst", "probed_rows"})
     columns.member(fmt::format("verify_{}", name), fmt::format("/verify/{}", name));
+  for (const char* name : {"max_abs", "rows", "worst"})
+    columns.member(fmt::format("verify_after_{}", name), fmt::format("/verify/after/{}", name));
+  columns.member("verify_poisoned_rounds", "/verify/poisoned_rounds");
   add_times(columns);
   add_speedup(columns);
   add_counters(columns, records);

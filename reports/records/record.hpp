@@ -16,7 +16,7 @@
 
 namespace hilbench {
 
-inline constexpr int kRecordSchema = 2;
+inline constexpr int kRecordSchema = 3;
 inline constexpr int kOldestRecordSchema = 1;  // still read
 
 enum class Status { ok, skipped, failed, invalid };
@@ -30,7 +30,8 @@ struct Interval {
   double high = 0;
 };
 
-struct Verification {
+// What a comparison of rows of the output with the reference found.
+struct RowCheck {
   double max_abs = 0;      // largest |O - reference|, over the rows compared
   double rel_l2 = 0;       // |O - reference|_2 / |reference|_2
   double lse_max_abs = 0;  // largest |LSE - reference|; NaN if the variant returns no LSE
@@ -39,15 +40,46 @@ struct Verification {
   // The largest error of a row as a multiple of its tolerance: at most 1 in a right output. Older records
   // have one tolerance for all rows instead.
   std::optional<double> worst;
-  // Rows in which the key probe would have shown one missing or doubled key; nothing if it did not run.
-  std::optional<std::int64_t> probed_rows;
 };
 
 // The largest error of a row as a multiple of its tolerance; of older records, of the tolerance of all rows.
-inline double worst_share(const Verification& verify) {
-  if (verify.worst) return *verify.worst;
-  return verify.max_abs == 0 ? 0 : verify.max_abs / verify.tolerance;
+inline double worst_share(const RowCheck& check) {
+  if (check.worst) return *check.worst;
+  return check.max_abs == 0 ? 0 : check.max_abs / check.tolerance;
 }
+
+struct Verification {
+  RowCheck before;  // the timing
+  // Rows in which the key probe would have shown one missing or doubled key; nothing if it did not run.
+  std::optional<std::int64_t> probed_rows;
+  // After the timing, on other inputs, and in poisoned rounds; nothing in records of schema 2 and older.
+  std::optional<RowCheck> after;
+  std::int64_t poisoned_rounds = 0;  // in which rows were compared, the last one included
+  bool once = false;                 // `after` is of the inputs of `before`: the program takes no others
+  // What the compared rows were drawn by, of each process: two numbers of 16 hexadecimal digits, those of
+  // `before` and of `after`.
+  std::vector<std::string> entropy;
+};
+
+// Of its two comparisons the one with the larger error, as a share of what is allowed.
+inline const RowCheck& worst_check(const Verification& verify) {
+  return verify.after && worst_share(*verify.after) > worst_share(verify.before) ? *verify.after
+                                                                                 : verify.before;
+}
+// (row, head) pairs compared in all.
+inline std::int64_t compared_rows(const Verification& verify) {
+  return verify.before.rows + (verify.after ? verify.after->rows : 0);
+}
+
+// What a program was asked for while it was timed, and how long that took by clocks that are not its own.
+struct Requests {
+  std::int64_t count = 0, executions = 0;
+  double reported_ns = 0;         // by the program, for all executions
+  double wall_ns = 0;             // from asking to the answer
+  double processor_ns = 0;        // that the program and what it started used meanwhile, over all cores
+  std::optional<double> busy_ns;  // that its GPU worked meanwhile; nothing if that is not known
+  double empty_ns = 0;            // of them the request itself takes, for each; 0: not known
+};
 
 struct Timing {
   double median_ns = 0;
@@ -92,6 +124,7 @@ struct Record : Resolved {
   std::string reason;  // empty if status is ok
   std::optional<Verification> verify;
   std::optional<Timing> time;
+  std::optional<Requests> requests;  // of a separate program
   std::optional<Energy> energy;      // of steady samples
   std::optional<double> permute_ns;  // none if no row is moved, or rows are made where they belong
   std::optional<double> tflops;
@@ -124,7 +157,7 @@ std::string environment_text(const Record& record, const char* part, const char*
 
 // All keys are always present: null if unknown or not applicable; never NaN or Infinity.
 nlohmann::json to_json(const Record& record);
-// Throws UsageError if `json` is not a record of schema 1 or 2. `speedup` is not read: only what it is
+// Throws UsageError if `json` is not a record of schema 1 to 3. `speedup` is not read: only what it is
 // against.
 Record record_from_json(const nlohmann::json& json);
 

@@ -81,11 +81,14 @@ void check_verification(const Record& record) {
     if (has_output) refuse(record, "it is ok and was not verified");
     return;
   }
-  const Verification& verify = *record.verify;
-  if (verify.rows < 1) refuse(record, "it is ok and no row was verified");
-  if (!std::isfinite(verify.max_abs) || !(worst_share(verify) <= 1))
-    refuse(record, fmt::format("it is ok and its largest error, {}, is above the tolerance, {}",
-                               verify.max_abs, verify.tolerance));
+  const auto expect_right = [&](const RowCheck& check) {
+    if (check.rows < 1) refuse(record, "it is ok and no row was verified");
+    if (!std::isfinite(check.max_abs) || !(worst_share(check) <= 1))
+      refuse(record, fmt::format("it is ok and its largest error, {}, is above the tolerance, {}",
+                                 check.max_abs, check.tolerance));
+  };
+  expect_right(record.verify->before);
+  if (record.verify->after) expect_right(*record.verify->after);
 }
 
 }  // namespace

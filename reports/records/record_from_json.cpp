@@ -203,7 +203,7 @@ Timing timing_from(const json& time, std::int64_t schema) {
   timing.median_ns = amount_at(time, "median");
   timing.ci_ns = interval_at(time, "ci");
   timing.timer = text_at(time, "timer");
-  if (schema == 2) {
+  if (schema >= 2) {
     for (const json& process : array_at(time, "samples")) {
       if (!process.is_array()) refuse_record("'samples' is not a list for each process");
       for (const json& sample : process) timing.samples_ns.push_back(to_amount(sample, "samples"));
@@ -263,17 +263,46 @@ Pairs pairs_from(const json& from) {
           .partial_blocks = amount_at(from, "partial_blocks")};
 }
 
-void read_results(const json& from, std::int64_t schema, Record& record) {
-  if (const json& verify = member(from, "verify"); !verify.is_null()) {
-    record.verify = {.max_abs = amount_at(verify, "max_abs"),
-                     .rel_l2 = amount_at(verify, "rel_l2"),
-                     .lse_max_abs = amount_at(verify, "lse_max_abs"),
-                     .rows = integer_at(verify, "rows"),
-                     .tolerance = amount_at(verify, "tolerance")};
-    if (verify.contains("worst")) record.verify->worst = optional_amount_at(verify, "worst");
-    if (verify.contains("probed_rows"))
-      record.verify->probed_rows = optional_integer_at(verify, "probed_rows");
+RowCheck row_check_from(const json& from) {
+  RowCheck check{.max_abs = amount_at(from, "max_abs"),
+                 .rel_l2 = amount_at(from, "rel_l2"),
+                 .lse_max_abs = amount_at(from, "lse_max_abs"),
+                 .rows = integer_at(from, "rows"),
+                 .tolerance = amount_at(from, "tolerance")};
+  if (from.contains("worst")) check.worst = optional_amount_at(from, "worst");
+  return check;
+}
+
+Verification verification_from(const json& from, std::int64_t schema) {
+  Verification verify{.before = row_check_from(from)};
+  if (from.contains("probed_rows")) verify.probed_rows = optional_integer_at(from, "probed_rows");
+  if (schema < 3) return verify;
+  if (const json& after = member(from, "after"); !after.is_null()) verify.after = row_check_from(after);
+  verify.poisoned_rounds = integer_at(from, "poisoned_rounds");
+  verify.once = boolean_at(from, "once");
+  for (const json& drawn : array_at(from, "entropy")) {
+    if (!drawn.is_string()) refuse_record("'entropy' holds something other than text");
+    verify.entropy.push_back(drawn.get<std::string>());
   }
+  return verify;
+}
+
+Requests requests_from(const json& from) {
+  return {.count = integer_at(from, "count"),
+          .executions = integer_at(from, "executions"),
+          .reported_ns = known_amount_at(from, "reported_ns"),
+          .wall_ns = known_amount_at(from, "wall_ns"),
+          .processor_ns = known_amount_at(from, "processor_ns"),
+          .busy_ns = optional_amount_at(from, "busy_ns"),
+          .empty_ns = known_amount_at(from, "empty_ns")};
+}
+
+void read_results(const json& from, std::int64_t schema, Record& record) {
+  if (const json& verify = member(from, "verify"); !verify.is_null())
+    record.verify = verification_from(verify, schema);
+  if (schema >= 3)
+    if (const json& requests = member(from, "requests"); !requests.is_null())
+      record.requests = requests_from(requests);
   if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time, schema);
   if (from.contains("energy_j") && !from["energy_j"].is_null())  // older records have none
     record.energy = energy_from(from["energy_j"]);

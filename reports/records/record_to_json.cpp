@@ -111,14 +111,31 @@ json asked_json(const Record& record) {
   return asked;
 }
 
+json check_json(const RowCheck& check) {
+  return {{"max_abs", number(check.max_abs)},         {"rel_l2", number(check.rel_l2)},
+          {"lse_max_abs", number(check.lse_max_abs)}, {"rows", check.rows},
+          {"tolerance", number(check.tolerance)},     {"worst", check.worst ? number(*check.worst) : json()}};
+}
+
+// What was compared before the timing stands beside the others, as in schema 2.
 json verify_json(const Verification& verify) {
-  return {{"max_abs", number(verify.max_abs)},
-          {"rel_l2", number(verify.rel_l2)},
-          {"lse_max_abs", number(verify.lse_max_abs)},
-          {"rows", verify.rows},
-          {"tolerance", number(verify.tolerance)},
-          {"worst", verify.worst ? number(*verify.worst) : json()},
-          {"probed_rows", verify.probed_rows ? json(*verify.probed_rows) : json()}};
+  json made = check_json(verify.before);
+  made["probed_rows"] = verify.probed_rows ? json(*verify.probed_rows) : json();
+  made["after"] = verify.after ? check_json(*verify.after) : json();
+  made["poisoned_rounds"] = verify.poisoned_rounds;
+  made["once"] = verify.once;
+  made["entropy"] = verify.entropy;
+  return made;
+}
+
+json requests_json(const Requests& requests) {
+  return {{"count", requests.count},
+          {"executions", requests.executions},
+          {"reported_ns", number(requests.reported_ns)},
+          {"wall_ns", number(requests.wall_ns)},
+          {"processor_ns", number(requests.processor_ns)},
+          {"busy_ns", number(requests.busy_ns)},
+          {"empty_ns", number(requests.empty_ns)}};
 }
 
 // A list for each process.
@@ -199,6 +216,7 @@ json to_json(const Record& record) {
           {"reason", text(record.reason)},
           {"verify", record.verify ? verify_json(*record.verify) : json(nullptr)},
           {"time_ns", record.time ? timing_json(*record.time) : json(nullptr)},
+          {"requests", record.requests ? requests_json(*record.requests) : json(nullptr)},
           {"energy_j", energy_json(record)},
           {"permute_ns", record.permute_ns ? json{{"median", number(*record.permute_ns)}} : json(nullptr)},
           {"flops", number(record.flops)},

@@ -51,8 +51,8 @@ Cell verdict_cell(const VariantRow& row) {
 Cell error_cell(const VariantRow& row) {
   const auto& verify = row.record->verify;
   if (!verify) return text_cell("");
-  return text_cell(
-      fmt::format("{:.1e} of {:.1e}", worst_share(*verify) * verify->tolerance, verify->tolerance));
+  const RowCheck& worst = worst_check(*verify);
+  return text_cell(fmt::format("{:.1e} of {:.1e}", worst_share(worst) * worst.tolerance, worst.tolerance));
 }
 
 std::vector<ColumnOf<VariantRow>> identity_columns() {
@@ -146,14 +146,18 @@ std::vector<ColumnOf<VariantRow>> cost_columns() {
        [](R r) { return data(amortised_speedup(*r.record, 100)); }},
       {{"error", "largest error of what is allowed", Align::right, Show::page}, error_cell},
       {{"max_abs", "", Align::right, Show::data},
-       [](R r) { return data(r.record->verify ? std::optional(r.record->verify->max_abs) : std::nullopt); }},
+       [](R r) {
+         return data(r.record->verify ? std::optional(worst_check(*r.record->verify).max_abs) : std::nullopt);
+       }},
       {{"tolerance", "", Align::right, Show::data},
        [](R r) {
-         return data(r.record->verify ? std::optional(r.record->verify->tolerance) : std::nullopt);
+         return data(r.record->verify ? std::optional(worst_check(*r.record->verify).tolerance)
+                                      : std::nullopt);
        }},
       {{"rows_verified", "", Align::right, Show::data},
        [](R r) {
-         return data(r.record->verify ? std::optional(double(r.record->verify->rows)) : std::nullopt);
+         return data(r.record->verify ? std::optional(double(compared_rows(*r.record->verify)))
+                                      : std::nullopt);
        }},
       {{"memory", "memory", Align::right, Show::page},
        [](R r) { return text_cell(r.record->memory_bytes ? bytes_text(*r.record->memory_bytes) : ""); }},

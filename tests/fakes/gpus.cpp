@@ -29,6 +29,10 @@ class FakeGpu final : public Device {
     memory_->download(from, offset, bytes, to);
   }
   void fill(Buffer& buffer, std::byte value) override { memory_->fill(buffer, value); }
+  std::int64_t count_bad(const Buffer& buffer, Dtype dtype, NegativeInfinity negative) override {
+    return memory_->count_bad(buffer, dtype, negative);
+  }
+  void negate(Buffer& buffer, Dtype dtype) override { memory_->negate(buffer, dtype); }
   void permute(const Buffer& from, Buffer& to, std::int64_t batch, std::span<const std::int32_t> slots,
                std::int64_t row_bytes, Direction direction) override {
     memory_->permute(from, to, batch, slots, row_bytes, direction);

@@ -31,6 +31,8 @@ class AnsweringProgram {
   // Closes the program's input, which tells it to exit, and does not wait for that.
   void end() { to_.close_write(); }
 
+  pid_t id() const { return child_->id(); }
+
   // Called now and then while an answer is awaited, with the time in s that hear() has waited. May throw.
   using Waiting = std::function<void(double seconds)>;
   // Sends `line` and does not wait for the answer. Throws EnvironmentError if the program has ended.

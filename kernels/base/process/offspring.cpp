@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -138,6 +139,25 @@ std::set<pid_t> own_children() {
   const auto [first, end] = children.equal_range(::getpid());
   for (auto at = first; at != end; ++at) found.insert(at->second);
   return found;
+}
+
+std::map<pid_t, std::set<pid_t>> descendants_by_child() {
+  std::map<pid_t, std::set<pid_t>> found;
+  if (childless()) return found;
+  const auto children = children_of_all();
+  const auto [first, end] = children.equal_range(::getpid());
+  for (auto at = first; at != end; ++at) {
+    found[at->second] = below(at->second, children);
+    found[at->second].insert(at->second);
+  }
+  return found;
+}
+
+double processor_s(pid_t process) {
+  clockid_t clock = {};
+  timespec used = {};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
 void end_children_except(const std::set<pid_t>& kept) {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -15,6 +16,12 @@ void adopt_orphans();
 
 // Process ids of the children of this process, adopted ones included.
 std::set<pid_t> own_children();
+
+// All that descends from this process, by the child of this process through which it does, children included.
+std::map<pid_t, std::set<pid_t>> descendants_by_child();
+
+// Seconds of processor time that all threads of a process have used so far; 0 if it is gone.
+double processor_s(pid_t process);
 
 // Kills every child of this process that is not in `kept`, and all that descends from them, and waits for
 // their end, at most a few seconds.

@@ -46,8 +46,10 @@ ComparisonTask task_of(const std::vector<std::string>& scripts) {
   return task;
 }
 
-InputTensors inputs_of(const ComparisonTask& task) {
-  return {task.records.front().work, {}, 1};
+std::unique_ptr<ExternalProgram> load(ComparisonPrograms& programs, const Record& record) {
+  static const InputTensors kInputs(record.work, {}, 1);
+  programs.set_inputs([](InputSet) -> const InputTensors& { return kInputs; });
+  return programs.load(record);
 }
 
 std::string complaint_of(ComparisonPrograms& programs, const Record& record) {
@@ -85,15 +87,16 @@ TEST(ComparisonPrograms, ReadTheSameFilesUntilTheyAreReleased) {
   const ComparisonTask task = task_of({kHello + kLoad, kHello + kLoad});
   ComparisonPrograms programs(task);
   programs.start_all();
-  const InputTensors inputs = inputs_of(task);
-  const auto first = programs.load(task.records[0], inputs), second = programs.load(task.records[1], inputs);
+  const InputTensors inputs(task.records.front().work, {}, 1);
+  programs.set_inputs([&inputs](InputSet) -> const InputTensors& { return inputs; });
+  const auto first = programs.load(task.records[0]), second = programs.load(task.records[1]);
   EXPECT_EQ(first->timer(), "external:t");
   const nlohmann::json asked = first->description().at("asked");
   for (const char* tensor : {"q", "k", "v"}) {
     EXPECT_EQ(asked.at(tensor), second->description().at("asked").at(tensor));
     EXPECT_TRUE(std::filesystem::exists(asked.at(tensor).get<std::string>()));
   }
-  programs.release_files();
+  programs.files().release(InputSet::second);
   EXPECT_FALSE(std::filesystem::exists(asked.at("q").get<std::string>()));
 }
 
@@ -108,17 +111,17 @@ TEST(ComparisonPrograms, FailEachForItself) {
     programs.start_all();
     EXPECT_EQ(complaint_of(programs, each.records[1]), complaint);
     EXPECT_EQ(complaint_of(programs, each.records[2]), "") << "it dies only after hello";
-    EXPECT_THROW(programs.load(each.records[2], inputs_of(each)), EnvironmentError);
+    EXPECT_THROW(load(programs, each.records[2]), EnvironmentError);
     EXPECT_EQ(complaint_of(programs, each.records[0]), "");
     EXPECT_EQ(complaint_of(programs, each.records[0]), "") << "it is greeted once";
-    EXPECT_NE(programs.load(each.records[0], inputs_of(each)), nullptr);
+    EXPECT_NE(load(programs, each.records[0]), nullptr);
   }
 }
 
 TEST(ComparisonPrograms, StartWhenTheyAreLoadedAtTheLatest) {
   const ComparisonTask task = task_of({kHello + kLoad, "touch /no/such/file; exit 3"});
   ComparisonPrograms programs(task);
-  EXPECT_EQ(programs.load(task.records[0], inputs_of(task))->description().at("name"), "x");
+  EXPECT_EQ(load(programs, task.records[0])->description().at("name"), "x");
 }
 
 TEST(ComparisonPrograms, EndWithTheirOwnerThoughNobodyGreetedThem) {

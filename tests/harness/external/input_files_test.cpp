@@ -12,10 +12,14 @@
 namespace hilbench {
 namespace {
 
+InputFileSets sets_of(const Case& work, const InputTensors& inputs) {
+  return {[&inputs](InputSet) -> const InputTensors& { return inputs; }, work, 1};
+}
+
 TEST(InputFiles, HoldTheTensorsInTheCasesDtype) {
   const Case work = {.sequence_length = 40, .pattern = {{40, 1}}, .heads = 4, .kv_heads = 2, .head_dim = 8};
   const InputTensors inputs(work, {}, 7);
-  const InputFiles files(inputs, work, 1);
+  const InputFiles files = sets_of(work, inputs).of(InputSet::first);
   const auto expect_tensor = [&](Tensor which, const SharedFile& file) {
     std::vector<float> wanted(static_cast<std::size_t>(inputs.size(which))), found(wanted.size());
     inputs.read(which, 0, wanted);
@@ -23,24 +27,54 @@ TEST(InputFiles, HoldTheTensorsInTheCasesDtype) {
     file.read(0, found);
     EXPECT_EQ(found, wanted);
   };
-  expect_tensor(Tensor::q, files.q);
-  expect_tensor(Tensor::k, files.k);
-  expect_tensor(Tensor::v, files.v);
+  expect_tensor(Tensor::q, *files.q);
+  expect_tensor(Tensor::k, *files.k);
+  expect_tensor(Tensor::v, *files.v);
   Case half = work;
   half.dtype = Dtype::bf16;
-  EXPECT_EQ(InputFiles(InputTensors(half, {}, 7), half, 1).k.bytes(), files.k.bytes() / 2);
+  const InputTensors halves(half, {}, 7);
+  EXPECT_EQ(sets_of(half, halves).of(InputSet::first).k->bytes(), files.k->bytes() / 2);
+}
+
+std::string contents(const SharedFile& file) {
+  std::ifstream in(file.path(), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(InputFiles, SetsShareWhatTheyHaveInCommon) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    Case work = {.sequence_length = 40, .pattern = {{40, 1}}, .heads = 4, .kv_heads = 2, .head_dim = 8};
+    work.dtype = dtype;
+    const InputTensors inputs(work, {}, 7);
+    InputFileSets sets = sets_of(work, inputs);
+    const InputFiles second = sets.of(InputSet::second), negated = sets.of(InputSet::negated);
+    EXPECT_EQ(sets.of(InputSet::second).v, second.v) << "written once";
+    EXPECT_EQ(negated.q, second.q);
+    EXPECT_EQ(negated.k, second.k);
+    EXPECT_EQ(sets.of(InputSet::key_probe).k, sets.of(InputSet::first).k);
+    std::string wanted = contents(*second.v);
+    const std::size_t width = dtype == Dtype::fp32 ? 4 : 2;
+    for (std::size_t last = width - 1; last < wanted.size(); last += width)
+      wanted[last] = static_cast<char>(wanted[last] ^ 0x80);
+    EXPECT_EQ(contents(*negated.v), wanted);
+  }
+  EXPECT_EQ(changed_tensors(InputSet::second, InputSet::negated), std::vector{Tensor::v});
+  EXPECT_EQ(changed_tensors(InputSet::first, InputSet::key_probe), (std::vector{Tensor::q, Tensor::v}));
+  EXPECT_EQ(changed_tensors(InputSet::key_probe, InputSet::second).size(), 3u);
+  EXPECT_TRUE(changed_tensors(InputSet::first, InputSet::first).empty());
 }
 
 TEST(InputFiles, HoldTheBlocksOfAMask) {
   Case work = {.sequence_length = 40, .pattern = {{40, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 8};
-  EXPECT_EQ(InputFiles(InputTensors(work, {}, 7), work, 1).mask.bytes(), 0u);
+  EXPECT_FALSE(sets_of(work, InputTensors(work, {}, 7)).of(InputSet::first).mask);
   BlockBits bits(4);
   bits.set(0, 3);
   bits.set(2, 1);
   work.mask_blocks = mask_of_bits(std::make_shared<const BlockBits>(bits), 10);
-  const InputFiles files(InputTensors(work, {}, 7), work, 1);
-  ASSERT_EQ(files.mask.bytes(), 16u);
-  std::ifstream in(files.mask.path(), std::ios::binary);
+  const InputTensors inputs(work, {}, 7);
+  const InputFiles files = sets_of(work, inputs).of(InputSet::first);
+  ASSERT_EQ(files.mask->bytes(), 16u);
+  std::ifstream in(files.mask->path(), std::ios::binary);
   std::string bytes(16, '?');
   in.read(bytes.data(), 16);
   for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(bytes[i], i == 3 || i == 9 ? 1 : 0) << i;
@@ -48,9 +82,10 @@ TEST(InputFiles, HoldTheBlocksOfAMask) {
 
 TEST(InputFiles, CannotBeChangedByAProgram) {
   const Case work = {.sequence_length = 8, .pattern = {{8, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 8};
-  InputFiles files(InputTensors(work, {}, 7), work, 1);
-  for (SharedFile* file : {&files.q, &files.k, &files.v})
-    EXPECT_THROW(file->write("junk", 4), EnvironmentError);
+  const InputTensors inputs(work, {}, 7);
+  const InputFiles files = sets_of(work, inputs).of(InputSet::first);
+  for (const auto& file : {files.q, files.k, files.v})
+    EXPECT_FALSE(std::ofstream(file->path(), std::ios::binary | std::ios::in).write("junk", 4).flush());
 }
 
 }  // namespace

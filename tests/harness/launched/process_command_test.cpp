@@ -37,7 +37,7 @@ TEST(ProcessCommand, ReachesTheOtherProcess) {
 
 TEST(ProcessCommand, MovesDataIfTheRanksOfARingDo) {
   EXPECT_TRUE(moves_data(ProcessCommand(AskRing{.command = RunRing{}})));
-  EXPECT_FALSE(moves_data(ProcessCommand(AskRing{.command = VerifyOutput{}})));
+  EXPECT_FALSE(moves_data(ProcessCommand(AskRing{.command = CountBad{}})));
   EXPECT_FALSE(moves_data(ProcessCommand(DropRing{})));
 }
 

@@ -77,7 +77,7 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
       .inputs = {.source = InputSource::npy, .q = "/a/q.npy", .k = "/a/k.npy", .v = "/a/v \"1\".npy"},
       .counters = {"default", "caches"},
       .counts = 3,
-      .verify = Verify::no,
+      .verify = Verify::after,
       .turns = 9,
       .device_ordinal = 2,
       .dump = "/b/dump",
@@ -93,7 +93,7 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
   EXPECT_EQ(back.inputs, task.inputs);
   EXPECT_EQ(back.counters, task.counters);
   EXPECT_EQ(back.counts, 3);
-  EXPECT_EQ(back.verify, Verify::no);
+  EXPECT_EQ(back.verify, Verify::after);
   EXPECT_EQ(back.device_ordinal, 2);
   EXPECT_EQ(back.turns, 9);
   EXPECT_EQ(back.measure.shortest_sample_ns, 5e6);

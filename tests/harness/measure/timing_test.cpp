@@ -20,6 +20,8 @@ class ScriptedDevice final : public Device {
   void upload(const void*, std::size_t, Buffer&, std::size_t) override {}
   void download(const Buffer&, std::size_t, std::size_t, void*) override {}
   void fill(Buffer&, std::byte) override {}
+  std::int64_t count_bad(const Buffer&, Dtype, NegativeInfinity) override { return 0; }
+  void negate(Buffer&, Dtype) override {}
   void permute(const Buffer&, Buffer&, std::int64_t, std::span<const std::int32_t>, std::int64_t,
                Direction) override {}
   double time_ns(const std::function<void()>& body, Clock, std::int64_t executions) override {
@@ -70,9 +72,10 @@ class ScriptedVariant final : public PreparedVariant {
   }
   void run() override { script_.body(); }
   void fill_output(std::byte) override {}
-  VerifyResult verify() override { return {}; }
+  TakenRows take(std::vector<RowId>) override { return {}; }
   bool load(InputSet) override { return false; }
-  ProbeErrors probe() override { return {}; }
+  InputSet inputs() const override { return InputSet::second; }
+  ProbeErrors probe(std::uint64_t) override { return {}; }
   OutputReader output() override { return {}; }
   std::map<std::string, Counter> measured() override { return {}; }
 

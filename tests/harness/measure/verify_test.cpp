@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "harness/measure/drawn_rows.hpp"
 #include "tests/harness/measure/right_output.hpp"
 #include "tests/harness/measure/whole_tensor.hpp"
 
@@ -22,7 +22,7 @@ class VerifyTest : public testing::Test {
  protected:
   const Case work_{.sequence_length = 40, .pattern = {{16, 4}}, .heads = 2, .kv_heads = 2, .head_dim = 8};
   const InputTensors inputs_{work_, {}, 3};
-  const Oracle oracle_ = make_oracle(work_, inputs_, {}, 1, 2);
+  const Oracle oracle_ = make_oracle(work_, inputs_, {}, drawn_rows(work_, 1, kSampledRows), 2);
   Output output_ = right_output(work_, oracle_);
 };
 
@@ -30,9 +30,9 @@ TEST_F(VerifyTest, ComparesEveryRowOfASmallCaseAndAcceptsTheRightOutput) {
   EXPECT_EQ(oracle_.rows.size(), 80u);
   const VerifyResult result = verify(work_, oracle_, output_);
   EXPECT_FALSE(result.fault) << *result.fault;
-  EXPECT_EQ(result.verification.rows, 80);
-  EXPECT_LT(result.verification.worst, 1);
-  EXPECT_GT(result.verification.tolerance, 0);
+  EXPECT_EQ(result.check.rows, 80);
+  EXPECT_LT(result.check.worst, 1);
+  EXPECT_GT(result.check.tolerance, 0);
 }
 
 TEST_F(VerifyTest, RejectsOneWrongValueAndNamesItsRow) {
@@ -44,8 +44,8 @@ TEST_F(VerifyTest, RejectsOneWrongValueAndNamesItsRow) {
             0u)
       << *result.fault;
   EXPECT_NE(result.fault->find("1 of 80 compared rows"), std::string::npos) << *result.fault;
-  EXPECT_GT(result.verification.worst, 1);
-  EXPECT_NEAR(*result.verification.worst * result.verification.tolerance, 1e-4, 1e-6);
+  EXPECT_GT(result.check.worst, 1);
+  EXPECT_NEAR(*result.check.worst * result.check.tolerance, 1e-4, 1e-6);
 }
 
 TEST_F(VerifyTest, RejectsAValueThatWasNeverWritten) {
@@ -55,41 +55,71 @@ TEST_F(VerifyTest, RejectsAValueThatWasNeverWritten) {
   EXPECT_NE(result.fault->find("never written"), std::string::npos);
 }
 
-// Two ranks that own every other position each, and report as processes do.
+// Rows that were taken apart, as in several poisoned rounds.
 TEST_F(VerifyTest, PartsAddUpToTheWhole) {
   const auto judge = [&] {
     OutputErrors all;
-    for (std::int64_t rank = 0; rank < 2; ++rank) {
-      const auto owned = [rank](std::int64_t position) { return position % 2 == rank; };
-      const Oracle oracle = make_oracle(work_, inputs_, {}, 1, 2, owned);
-      EXPECT_EQ(oracle.rows.size(), 40u);
-      Output own;
-      for (std::int64_t position = rank; position < 40; position += 2) {
-        own.o.insert(own.o.end(), output_.o.begin() + position * 16, output_.o.begin() + (position + 1) * 16);
-        own.lse.insert(own.lse.end(), output_.lse.begin() + position * 2,
-                       output_.lse.begin() + (position + 1) * 2);
-      }
-      const OutputRows rows{.count = 40,
-                            .number = [](const RowId& id) { return id.position / 2 * 2 + id.head; },
-                            .id = nullptr};
-      const OutputErrors part = compare_output(oracle, reader(own), rows, 8, 2);
-      all.add(output_errors_from_json(nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json(part)))));
+    for (std::int64_t part = 0; part < 2; ++part) {
+      std::vector<RowId> rows = oracle_.rows;
+      std::erase_if(rows, [part](const RowId& row) { return row.position % 2 != part; });
+      EXPECT_EQ(rows.size(), 40u);
+      all.add(compare_rows(oracle_, take_rows(work_, reader(output_), rows, InputSet::second, 2)));
     }
     return judge_output(work_, all);
   };
   const VerifyResult right = judge(), whole = verify(work_, oracle_, output_);
   EXPECT_FALSE(right.fault) << *right.fault;
-  EXPECT_EQ(right.verification.rows, 80);
-  EXPECT_EQ(right.verification.tolerance, whole.verification.tolerance);
-  EXPECT_EQ(right.verification.max_abs, whole.verification.max_abs);
-  EXPECT_EQ(right.verification.lse_max_abs, whole.verification.lse_max_abs);
-  EXPECT_NEAR(right.verification.rel_l2, whole.verification.rel_l2, 1e-12);
-  output_.lse[3] += 0.01f;  // a row of rank 1
+  EXPECT_EQ(right.check.rows, 80);
+  EXPECT_EQ(right.check.tolerance, whole.check.tolerance);
+  EXPECT_EQ(right.check.max_abs, whole.check.max_abs);
+  EXPECT_EQ(right.check.lse_max_abs, whole.check.lse_max_abs);
+  EXPECT_NEAR(right.check.rel_l2, whole.check.rel_l2, 1e-12);
+  output_.lse[3] += 0.01f;  // a row of the second part
   EXPECT_TRUE(judge().fault);
   output_.o[3] += 1e-4f;
   EXPECT_TRUE(judge().fault);
   output_.o[17] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(judge().verification.max_abs, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(judge().check.max_abs, std::numeric_limits<double>::infinity());
+}
+
+// The output of the negated inputs is that of the others with the other sign; the LSE is the same.
+TEST_F(VerifyTest, NegatedInputsNegateTheOutput) {
+  const auto judge = [&](const Output& output, InputSet inputs) {
+    return judge_output(work_,
+                        compare_rows(oracle_, take_rows(work_, reader(output), oracle_.rows, inputs, 2)));
+  };
+  EXPECT_TRUE(judge(output_, InputSet::negated).fault);
+  Output negated = output_;
+  for (float& value : negated.o) value = -value;
+  const VerifyResult right = judge(negated, InputSet::negated);
+  EXPECT_FALSE(right.fault) << *right.fault;
+  EXPECT_TRUE(judge(negated, InputSet::second).fault);
+}
+
+TEST(DrawnRows, AreThoseOfTheEntropyAndEquallyLikely) {
+  const Case work{
+      .sequence_length = 1 << 16, .pattern = {{1 << 16, 1}}, .heads = 4, .kv_heads = 4, .head_dim = 8};
+  const OutputRows all = all_rows(work);
+  const auto numbers = [&](std::uint64_t entropy) {
+    std::vector<std::int64_t> drawn;
+    for (const RowId& row : drawn_rows(work, entropy, kSampledRows)) drawn.push_back(all.number(row));
+    return drawn;
+  };
+  EXPECT_EQ(numbers(1), numbers(1));
+  EXPECT_NE(numbers(1), numbers(2));
+  EXPECT_NE(fresh_entropy(), fresh_entropy());
+  EXPECT_EQ(entropy_text(255), "00000000000000ff");
+  std::int64_t first_half = 0, wrong = 0;
+  for (std::uint64_t entropy = 0; entropy < 100; ++entropy) {
+    const auto before = numbers(2 * entropy), after = numbers(2 * entropy + 1);
+    EXPECT_TRUE(std::ranges::is_sorted(before));
+    EXPECT_GE(before.size(), 254u);
+    for (const std::int64_t row : before) first_half += row < all.count / 2 ? 1 : 0;
+    const auto bad = [](std::int64_t row) { return row % 100 == 7; };  // 1 % of all rows
+    wrong += std::ranges::any_of(before, bad) || std::ranges::any_of(after, bad) ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(first_half), 12800, 500);
+  EXPECT_GE(wrong, 98) << "of 100 outputs with 1 % wrong rows; 99.4 are expected";
 }
 
 TEST_F(VerifyTest, RejectsAWrongLse) {
@@ -100,14 +130,15 @@ TEST_F(VerifyTest, RejectsAWrongLse) {
 TEST_F(VerifyTest, TakesOutputAloneWhereThereIsNoLse) {
   const VerifyResult right = verify(work_, oracle_, {output_.o, {}});
   EXPECT_FALSE(right.fault) << *right.fault;
-  EXPECT_TRUE(std::isnan(right.verification.lse_max_abs));
+  EXPECT_TRUE(std::isnan(right.check.lse_max_abs));
   output_.o[3] += 1e-4f;
   EXPECT_TRUE(verify(work_, oracle_, {output_.o, {}}).fault);
 }
 
 TEST(Verify, RejectsAnLseThatWasNeverWrittenWhereNoRowIsCompared) {
   const Case work{.sequence_length = 9000, .pattern = {{9000, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 8};
-  const Oracle oracle = make_oracle(work, InputTensors(work, {}, 3), {}, 1, 2);
+  const Oracle oracle =
+      make_oracle(work, InputTensors(work, {}, 3), {}, drawn_rows(work, 1, kSampledRows), 2);
   ASSERT_LT(oracle.rows.size(), 9000u);
   Output output = right_output(work, oracle);
   EXPECT_FALSE(verify(work, oracle, output).fault);
@@ -127,14 +158,15 @@ TEST_F(VerifyTest, RejectsAFiniteLseOfARowThatNothingCovers) {
 TEST_F(VerifyTest, TokensOrderIsAnotherFunctionBroughtBackToPositions) {
   std::vector<std::int32_t> slots(40);
   std::iota(slots.rbegin(), slots.rend(), 0);
-  const Oracle reversed = make_oracle(work_, inputs_, slots, 1, 1);
+  const Oracle reversed = make_oracle(work_, inputs_, slots, drawn_rows(work_, 1, kSampledRows), 1);
   EXPECT_TRUE(verify(work_, reversed, output_).fault);
   // A reversed order changes nothing for full attention.
   Case dense = work_;
   dense.pattern = {{40, 1}};
-  const Oracle plain = make_oracle(dense, inputs_, {}, 1, 1);
+  const Oracle plain = make_oracle(dense, inputs_, {}, drawn_rows(dense, 1, kSampledRows), 1);
   const Output right = right_output(dense, plain);
-  EXPECT_FALSE(verify(dense, make_oracle(dense, inputs_, slots, 1, 1), right).fault);
+  EXPECT_FALSE(
+      verify(dense, make_oracle(dense, inputs_, slots, drawn_rows(dense, 1, kSampledRows), 1), right).fault);
 }
 
 // Equal keys have equal errors of scores: the LSE has that of one score. 1.5 sqrt(d) 2^-24 of a score's size
@@ -146,7 +178,7 @@ TEST(Verify, TellsTheErrorOfAScoreFromAMissingKey) {
     work.score_scale = scale;
     const InputTensors inputs(work, {}, 3);
     const std::vector<float> q = whole(inputs, Tensor::q), k = whole(inputs, Tensor::k);
-    const Oracle oracle = make_oracle(work, inputs, {}, 1, 2);
+    const Oracle oracle = make_oracle(work, inputs, {}, drawn_rows(work, 1, kSampledRows), 2);
     ASSERT_EQ(oracle.rows.size(), 600u);
     const Output right = right_output(work, oracle);
     ASSERT_FALSE(verify(work, oracle, right).fault);
@@ -181,7 +213,7 @@ TEST(Oracle, IsTheReferenceInEveryBit) {
         const InputTensors inputs(work, {}, 3);
         const std::vector<float> q = whole(inputs, Tensor::q), k = whole(inputs, Tensor::k),
                                  v = whole(inputs, Tensor::v);
-        const Oracle oracle = make_oracle(work, inputs, {}, 1, 3);
+        const Oracle oracle = make_oracle(work, inputs, {}, drawn_rows(work, 1, kSampledRows), 3);
         for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
           const ReferenceRow row = reference_row(work, {q, k, v}, oracle.rows[i]);
           ASSERT_EQ(oracle.expected[i].o, row.o);
@@ -194,7 +226,8 @@ TEST(Oracle, IsTheReferenceInEveryBit) {
 
 TEST(Oracle, SamplesLargeCasesWithTheFirstAndLastRow) {
   const Case work{.sequence_length = 40000, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 8};
-  const Oracle oracle = make_oracle(work, InputTensors(work, {}, 3), {}, 1, 2);
+  const Oracle oracle =
+      make_oracle(work, InputTensors(work, {}, 3), {}, drawn_rows(work, 1, kSampledRows), 2);
   EXPECT_GE(oracle.rows.size(), 250u);
   EXPECT_LE(oracle.rows.size(), 256u);
   EXPECT_EQ(oracle.rows.front().position, 0);

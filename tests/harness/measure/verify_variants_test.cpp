@@ -80,8 +80,8 @@ TEST_P(RightVariants, PassVerificationAndKeyProbe) {
       if (record.status == Status::skipped || record.status == Status::invalid) return;
       EXPECT_EQ(record.status, Status::ok)
           << "seed " << seed << ", " << record.case_id << ", " << record.variant_id << ": " << record.reason;
-      ASSERT_TRUE(record.verify && record.verify->worst && record.verify->probed_rows);
-      worst = std::max(worst, *record.verify->worst);
+      ASSERT_TRUE(record.verify && record.verify->before.worst && record.verify->probed_rows);
+      worst = std::max(worst, *record.verify->before.worst);
       EXPECT_GT(*record.verify->probed_rows, 0);
       ++passed;
     });

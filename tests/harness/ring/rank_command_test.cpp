@@ -36,12 +36,13 @@ TEST(RankCommand, ReachesARankInAnotherProcess) {
   EXPECT_TRUE(count.cold);
   EXPECT_EQ(arrived(FillOutput{std::byte{0xff}}).value, std::byte{0xff});
   EXPECT_EQ(arrived(LoadInputs{InputSet::key_probe}).inputs, InputSet::key_probe);
+  EXPECT_EQ(arrived(ProbeKeys{~std::uint64_t{0}}).entropy, ~std::uint64_t{0});
   const ReadOutput read = arrived(ReadOutput{OutputTensor::lse, std::int64_t{1} << 40, 12});
   EXPECT_EQ(read.tensor, OutputTensor::lse);
   EXPECT_EQ(read.first, std::int64_t{1} << 40);
   EXPECT_EQ(read.count, 12);
-  for (const RankCommand& bare : {RankCommand(DescribeRank{}), RankCommand(CloseCounters{}),
-                                  RankCommand(VerifyOutput{}), RankCommand(ProbeKeys{})})
+  for (const RankCommand& bare :
+       {RankCommand(DescribeRank{}), RankCommand(CloseCounters{}), RankCommand(CountBad{})})
     EXPECT_EQ(rank_command_from_json(through_bytes(to_json(bare))).index(), bare.index());
 }
 
@@ -55,7 +56,7 @@ TEST(RankCommand, MovesDataWhereRanksRunOrCountTogether) {
         RankCommand(CountPass{}), RankCommand(CloseCounters{})})
     EXPECT_TRUE(moves_data(command)) << command.index();
   for (const RankCommand& command :
-       {RankCommand(DescribeRank{}), RankCommand(FillOutput{}), RankCommand(VerifyOutput{}),
+       {RankCommand(DescribeRank{}), RankCommand(FillOutput{}), RankCommand(CountBad{}),
         RankCommand(LoadInputs{}), RankCommand(ProbeKeys{}), RankCommand(ReadOutput{})})
     EXPECT_FALSE(moves_data(command)) << command.index();
 }
@@ -71,8 +72,7 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
                     .failed = true,
                     .counted = {{"cycles", {.value = 5, .scaled = true}}, {"misses", {.reason = "refused"}}},
                     .values = {0.1f, -std::numeric_limits<float>::infinity()}};
-  answer.errors.bad = 3;
-  answer.errors.rows = {{.row = {1, 2, 3}, .o = kInfinity, .scale = {.plain = {.lse = 1e-3}}}};
+  answer.bad = {.o = 3, .lse = std::int64_t{1} << 60};
   answer.probed = {.rows = 7, .telling = 5, .lse = {.row = {4, 5, 6}, .keys = 8, .tolerance = 1.0 / 3}};
   const RankAnswer back = rank_answer_from_json(through_bytes(to_json(answer)));
   EXPECT_EQ(back.bytes, answer.bytes);
@@ -88,11 +88,8 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
   EXPECT_TRUE(back.counted.at("cycles").scaled);
   EXPECT_FALSE(back.counted.at("misses").value);
   EXPECT_EQ(back.counted.at("misses").reason, "refused");
-  EXPECT_EQ(back.errors.bad, 3);
-  ASSERT_EQ(back.errors.rows.size(), 1u);
-  EXPECT_EQ(back.errors.rows[0].row.position, 3);
-  EXPECT_EQ(back.errors.rows[0].o, kInfinity);
-  EXPECT_EQ(back.errors.rows[0].scale.plain.lse, 1e-3);
+  EXPECT_EQ(back.bad.o, 3);
+  EXPECT_EQ(back.bad.lse, std::int64_t{1} << 60);
   EXPECT_EQ(back.probed.rows, 7);
   EXPECT_EQ(back.probed.telling, 5);
   EXPECT_EQ(back.probed.lse.row.head, 5);

@@ -104,7 +104,7 @@ int play_worker(int task_fd, int event_fd) {
       timing.samples_ns.assign(8, record.variant_id == "slow" ? 2e6 : 1e6);
       timing.process_rounds = {8};
       record.time = timing;
-      record.verify = Verification{.rows = 1};
+      record.verify = Verification{.before = {.rows = 1}};
       const bool second = ::getenv(kSecond) != nullptr;
       if (fate == "crowd" || (fate == "late crowd" && second))
         (*record.environment)["device_state"] = {{"foreign_processes", 2}};

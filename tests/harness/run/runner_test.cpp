@@ -154,7 +154,7 @@ class FakeWorkers {
       seeds.push_back(task.measure.seed);
       TaskResult result{.settled = task.records};
       for (Record& record : result.settled) {
-        record.verify = Verification{.rows = 1};
+        record.verify = Verification{.before = {.rows = 1}};
         record.time.emplace();
         record.time->samples_ns = {1e6, 2e6 + static_cast<double>(cases.size()), 4e6};
         record.time->process_rounds = {3};

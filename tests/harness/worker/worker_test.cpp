@@ -78,8 +78,9 @@ TEST(Worker, FindsOneWrongKeyOfALongRow) {
   }
 }
 
-// Verified on the ordinary inputs, then on those of the key probe, then timed on the ordinary ones.
-TEST(Worker, TimesTheInputsThatItVerified) {
+// Verified on the first inputs, then on those of the key probe, then timed on others, of which only the sign
+// of V changes, and verified again.
+TEST(Worker, TimesOtherInputsThanItVerifiedAndVerifiesThem) {
   for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv})
     for (const char* order : {"linear", "hilbert"}) {
       ComparisonTask task = task_of({"notes_inputs"});
@@ -87,27 +88,49 @@ TEST(Worker, TimesTheInputsThatItVerified) {
       task.records[0].variant.change().order_tensors = tensors;
       task.records[0].variant_id = variant_id(task.records[0].variant);
       g_seen.clear();
-      EXPECT_EQ(story_of(task).events.back().record->status, Status::ok);
-      ASSERT_GT(g_seen.size(), 3u);
+      const Record record = *story_of(task).events.back().record;
+      EXPECT_EQ(record.status, Status::ok) << record.reason;
+      ASSERT_TRUE(record.verify && record.verify->after);
+      EXPECT_GE(record.verify->after->rows, record.verify->before.rows);
+      EXPECT_GE(record.verify->poisoned_rounds, 1);
+      EXPECT_FALSE(record.verify->once);
+      ASSERT_EQ(record.verify->entropy.size(), 1u);
+      EXPECT_EQ(record.verify->entropy[0].size(), 33u) << record.verify->entropy[0];
+      ASSERT_GT(g_seen.size(), 5u);
       const std::size_t half = g_seen[0].size() / 2;
       for (std::size_t i = 0; i < half; ++i) {
         EXPECT_EQ(g_seen[1][i], 0);
         EXPECT_EQ(std::abs(g_seen[1][half + i]), 1);
       }
-      for (std::size_t run = 2; run < g_seen.size(); ++run) EXPECT_EQ(g_seen[run], g_seen[0]) << order;
+      const std::vector<float>&timed = g_seen[2], &last = g_seen.back();
+      for (std::size_t i = 0; i < half; ++i) {
+        EXPECT_NE(timed[i], g_seen[0][i]);
+        EXPECT_NE(timed[half + i], g_seen[0][half + i]);
+      }
+      EXPECT_EQ(g_seen[3], timed) << "warm-up";
+      for (std::size_t run = 3; run < g_seen.size(); ++run) {
+        const float sign = g_seen[run][half] == timed[half] ? 1 : -1;
+        for (std::size_t i = 0; i < half; ++i) {
+          ASSERT_EQ(g_seen[run][i], timed[i]) << order;
+          ASSERT_EQ(g_seen[run][half + i], sign * timed[half + i]) << order;
+        }
+      }
+      EXPECT_EQ(last, g_seen[g_seen.size() - 2]) << "the last two executions are compared";
     }
 }
 
-TEST(Worker, VerifiesOnlyIfAsked) {
+TEST(Worker, VerifiesAfterTheTimingAloneIfAsked) {
   ComparisonTask task = task_of({"notes_inputs"});
-  task.verify = Verify::no;
+  task.verify = Verify::after;
   g_seen.clear();
   const Record record = *story_of(task).events.back().record;
   EXPECT_EQ(record.status, Status::ok);
-  EXPECT_FALSE(record.verify);
+  ASSERT_TRUE(record.verify && record.verify->after);
+  EXPECT_EQ(record.verify->before.rows, 0);
+  EXPECT_GT(record.verify->after->rows, 0);
   EXPECT_FALSE(record.time->samples_ns.empty());
   ASSERT_FALSE(g_seen.empty());
-  for (const auto& seen : g_seen) EXPECT_EQ(seen, g_seen[0]) << "no inputs of the key probe";
+  for (const auto& seen : g_seen) EXPECT_EQ(seen[0], g_seen[0][0]) << "no inputs of the key probe";
 }
 
 TEST(Worker, MeasuresNothingWhereTheReferenceIsWrongButTheOthers) {

@@ -36,7 +36,7 @@ Record record_of(int number, const std::string& order) {
   record.variant_id = "dilated/" + order;
   record.reference = "dilated/linear";
   record.environment = environment();
-  record.verify = Verification{.rows = 256, .probed_rows = 256};
+  record.verify = Verification{.before = {.rows = 256}, .probed_rows = 256, .after = RowCheck{.rows = 288}};
   record.time.emplace();
   record.time->samples_ns.assign(20, 1e6);
   record.time->process_rounds.assign(10, 2);
@@ -97,7 +97,7 @@ TEST(Check, GoodResultsMayBePublished) {
   EXPECT_TRUE(may_be_published(check_results(results(), kNames))) << text_of(results());
   EXPECT_EQ(texts(results(), FindingKind::ok).size(), 14u) << "every rule";
   const std::string text = text_of(results());
-  EXPECT_TRUE(text.starts_with("ok      schema: 8 records of schema 2\n")) << text;
+  EXPECT_TRUE(text.starts_with("ok      schema: 8 records of schema 3\n")) << text;
   EXPECT_TRUE(text.ends_with("\nresults/good may be published\n")) << text;
 }
 
@@ -131,8 +131,10 @@ TEST(Check, SaysWhatLimitsTheResultsInShort) {
 
 TEST(Check, OlderVersionsAreMeasuredAgain) {
   ReportInput input = results();
-  input.records[2].schema = 1;
-  expect_only(input, "schema: 1 of 8 records", "measured by an older version; measure again");
+  for (const std::int64_t schema : {1, 2}) {
+    input.records[2].schema = schema;
+    expect_only(input, "schema: 1 of 8 records", "measured by an older version; measure again");
+  }
 }
 
 TEST(Check, NothingFailedAndSomethingIsOk) {
@@ -160,7 +162,7 @@ TEST(Check, InvalidAndSkippedAreNotesWithTheCommonestReason) {
 
 TEST(Check, OutputsAndKeysWereLookedAt) {
   ReportInput input = results();
-  input.records[1].verify->rows = 0;
+  input.records[1].verify->before.rows = 0;
   expect_only(input,
               "verification: ", "1 of 8 records, the first n64-w64-r1-h1-d64-fp32-p1-cpu dilated/hilbert");
   input = results();
@@ -170,10 +172,32 @@ TEST(Check, OutputsAndKeysWereLookedAt) {
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
   EXPECT_EQ(texts(input, FindingKind::note).size(), 1u) << "an external program is a note";
   input = results();
+  input.records[1].verify->after.reset();
+  expect_only(input, "verification: ");
+  input = results();
+  input.records[1].verify->once = true;
+  ASSERT_EQ(texts(input, FindingKind::note).size(), 1u);
+  EXPECT_NE(texts(input, FindingKind::note)[0].find("verified once"), std::string::npos);
+  input = results();
   input.records[1].verify->probed_rows = 0;
   EXPECT_EQ(texts(input, FindingKind::note).size(), 1u) << "no row can tell";
   input.records[1].verify.reset();
   EXPECT_TRUE(texts(input, FindingKind::note).empty()) << "it has no output";
+}
+
+TEST(Check, ClocksOfProgramsAreHeldAgainstOthers) {
+  ReportInput input = results();
+  input.records[1].requests =
+      Requests{.count = 10, .executions = 20, .reported_ns = 2e7, .wall_ns = 3e7, .empty_ns = 5e5};
+  EXPECT_EQ(texts(input, FindingKind::ok).size(), 15u);
+  EXPECT_NE(text_of(input).find("\nok      clocks: of 1 program; the times that "), std::string::npos);
+  EXPECT_NE(text_of(input).find("are 80 % of what passed in its requests"), std::string::npos);
+  input.records[1].requests->reported_ns = 1e7;
+  expect_only(input, "clocks: ", "its clock leaves out more than half");
+  input.records[1].work.device = DeviceKind::cuda;
+  name_anew(input.records[1]);
+  input.records[1].requests->busy_ns = 4e7;
+  EXPECT_NE(text_of(input).find("are 25 % of what its GPU was busy"), std::string::npos) << text_of(input);
 }
 
 TEST(Check, EveryReferenceHasATwin) {

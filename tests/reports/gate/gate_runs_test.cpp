@@ -30,7 +30,7 @@ Record record_of(int number, const std::string& variant, double ns, const Scene&
   record.case_id = "case" + std::to_string(number);
   record.variant_id = variant;
   record.reference = "dilated/linear";
-  record.verify = Verification{.rows = 1};
+  record.verify = Verification{.before = {.rows = 1}};
   record.kind = variant == "gemm" ? ImplementationKind::baseline : ImplementationKind::kernel;
   std::normal_distribution<double> noise(0, scene.noise);
   record.time.emplace();

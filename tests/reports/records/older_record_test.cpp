@@ -88,16 +88,16 @@ TEST(RecordJson, OfAnOlderVersionIsNotSteady) {
 
 TEST(RecordJson, OlderVerificationsHaveOneToleranceForAllRows) {
   Record record = kernel_record();
-  record.verify =
-      Verification{.max_abs = 3e-6, .rows = 9, .tolerance = 2e-6, .worst = 0.75, .probed_rows = 8};
+  record.verify = Verification{.before = {.max_abs = 3e-6, .rows = 9, .tolerance = 2e-6, .worst = 0.75},
+                               .probed_rows = 8};
   json out = to_json(record);
-  EXPECT_EQ(record_from_json(out).verify->worst, 0.75);
+  EXPECT_EQ(record_from_json(out).verify->before.worst, 0.75);
   EXPECT_EQ(record_from_json(out).verify->probed_rows, 8);
-  EXPECT_EQ(worst_share(*record_from_json(out).verify), 0.75);
+  EXPECT_EQ(worst_share(record_from_json(out).verify->before), 0.75);
   out["verify"].erase("worst");
   out["verify"].erase("probed_rows");
   EXPECT_FALSE(record_from_json(out).verify->probed_rows);
-  EXPECT_DOUBLE_EQ(worst_share(*record_from_json(out).verify), 1.5);
+  EXPECT_DOUBLE_EQ(worst_share(record_from_json(out).verify->before), 1.5);
 }
 
 // The JSON that schema 1 had for the same record.

@@ -14,7 +14,7 @@ namespace {
 
 Record good() {
   Record record{{.case_id = "case", .variant_id = "dilated/hilbert"}};
-  record.verify = Verification{.max_abs = 1e-6, .rel_l2 = 1e-7, .rows = 256, .tolerance = 2e-5};
+  record.verify = Verification{.before = {.max_abs = 1e-6, .rel_l2 = 1e-7, .rows = 256, .tolerance = 2e-5}};
   record.time = Timing{.median_ns = 105, .samples_ns = {100, 110, 90, 120}, .process_rounds = {2, 2}};
   record.min_bytes = 6e7;
   return record;
@@ -133,15 +133,15 @@ TEST(Consistency, RefusesSamplesThatAreNoDurations) {
 }
 
 TEST(Consistency, RefusesAVerificationThatContradictsTheStatus) {
-  EXPECT_REFUSED(record.verify->max_abs = 2 * record.verify->tolerance, "above the tolerance");
-  EXPECT_REFUSED(record.verify->max_abs = std::nan(""), "above the tolerance");
-  EXPECT_REFUSED(record.verify->worst = 1.5, "above the tolerance");
+  EXPECT_REFUSED(record.verify->before.max_abs = 2 * record.verify->before.tolerance, "above the tolerance");
+  EXPECT_REFUSED(record.verify->before.max_abs = std::nan(""), "above the tolerance");
+  EXPECT_REFUSED(record.verify->before.worst = 1.5, "above the tolerance");
   EXPECT_EQ(refusal([](Record& record) {  // the largest error of another row, which may be larger
-              record.verify->worst = 0.9;
-              record.verify->max_abs = 2 * record.verify->tolerance;
+              record.verify->before.worst = 0.9;
+              record.verify->before.max_abs = 2 * record.verify->before.tolerance;
             }),
             "nothing refused");
-  EXPECT_REFUSED(record.verify->rows = 0, "no row was verified");
+  EXPECT_REFUSED(record.verify->before.rows = 0, "no row was verified");
   EXPECT_REFUSED(record.verify.reset(), "was not verified");
   EXPECT_REFUSED(record.kind = ImplementationKind::baseline; record.verify.reset(), "was not verified");
   EXPECT_EQ(refusal([](Record& record) {  // like `peak`

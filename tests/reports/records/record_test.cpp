@@ -223,8 +223,8 @@ TEST(RecordJson, ShowsNamesAsTheContractDoes) {
 
 TEST(RecordJson, NumbersThatAreNotFiniteBecomeNull) {
   Record record = kernel_record();
-  record.verify->max_abs = std::nan("");
-  record.verify->rel_l2 = kInfinity;
+  record.verify->before.max_abs = std::nan("");
+  record.verify->before.rel_l2 = kInfinity;
   record.time->samples_ns = {1, kInfinity};
   record.time->process_rounds = {1, 1};
   record.tflops = kInfinity;

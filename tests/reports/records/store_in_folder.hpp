@@ -47,7 +47,7 @@ inline Record make_record(const std::string& case_id, const std::string& order, 
   record.variant_id = variant_id(record.variant);
   record.kernel = "dilated_cpu";
   record.threads = 1;
-  record.verify = {.max_abs = 1e-6, .rows = 1, .tolerance = 1e-5};
+  record.verify = {.before = {.max_abs = 1e-6, .rows = 1, .tolerance = 1e-5}};
   record.time = {.median_ns = median_ns, .samples_ns = {median_ns}, .process_rounds = {1}};
   record.environment = {{"host", {{"cpu", "x"}, {"load_average", {median_ns, 0, 0}}}},
                         {"build", {{"commit", nullptr}}},

@@ -20,7 +20,7 @@ Record make_record() {
   record.variant_id = "dilated/linear";
   record.reference = "dilated/linear";
   record.threads = 1;
-  record.verify = {.max_abs = 1e-6, .rows = 1, .tolerance = 1e-5};
+  record.verify = {.before = {.max_abs = 1e-6, .rows = 1, .tolerance = 1e-5}};
   record.time = {.median_ns = 2, .ci_ns = {1, 3}, .samples_ns = {1, 2, 3}, .process_rounds = {3}};
   record.environment = {
       {"host", {{"cpu", "x"}}},

@@ -15,7 +15,7 @@ namespace {
 Record timed(const Case& work, std::string_view order, double factor, double wobble = 0, int processes = 5) {
   Record made = sample::record(work, "dilated", order);
   made.reference = "dilated/linear";
-  made.verify = Verification{.rows = 1};
+  made.verify = Verification{.before = {.rows = 1}};
   made.flops = 1e9;
   made.time = Timing{.timer = "steady_clock"};
   for (int process = 0; process < processes; ++process) {

@@ -1,0 +1,48 @@
+// Holds the times that a program reports against the clock on the wall.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/case/case.hpp"
+#include "reports/records/record.hpp"
+
+namespace hilbench {
+
+// What passed during one request for timed executions.
+struct RequestTimes {
+  std::int64_t executions = 0;
+  double reported_ns = 0;   // by the program, for all of them
+  double wall_ns = 0;       // from asking to the answer
+  double processor_ns = 0;  // that the program used meanwhile
+};
+
+// A program computes between a request and its answer. So what it reports for the executions cannot be more
+// than what passed. On a processor it cannot be less than half of it either, once what a request takes by
+// itself is taken off; on a GPU some time for the host besides, for each execution.
+class RequestClock {
+ public:
+  // `name` of the program, for messages.
+  RequestClock(std::string name, const Case& work);
+
+  // What a request without executions took; the shortest of several counts.
+  void note_empty(double wall_ns);
+  // Throws EnvironmentError if the reported times cannot be true. Returns false if one more execution must
+  // tell: so little was reported that the unit seems wrong, but parts of the program may have been starting.
+  [[nodiscard]] bool note(const RequestTimes& request);
+
+  const Requests& requests() const { return requests_; }
+
+ private:
+  void expect_enough() const;
+  [[noreturn]] void refuse(double reported_ns, double wall_ns, const std::string& why) const;
+  double overhead_ns() const;  // of a request
+
+  std::string name_;
+  double host_ns_;  // for each execution
+  bool started_ = false;
+  int doubts_ = 0;
+  Requests requests_;
+};
+
+}  // namespace hilbench

@@ -1,0 +1,168 @@
+#include "harness/worker/poisoned_rounds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "harness/measure/drawn_rows.hpp"
+#include "kernels/base/process/nvtx.hpp"
+#include "reports/records/stats.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::int64_t kRoundsToOnePoisoned = 12;
+
+// On inputs that it has not seen a variant may take longer, but not this much: then it does not compute
+// otherwise.
+constexpr double kSlower = 2, kSlowerBy_ns = 1e5;
+
+std::vector<pid_t> processes_of(const std::vector<VerifiedVariant>& variants) {
+  std::vector<pid_t> processes;
+  for (const VerifiedVariant& variant : variants) processes.push_back(variant.prepared->traits().process);
+  return processes;
+}
+
+bool has_output(const VerifiedVariant& variant) {
+  return variant.prepared->implementation().has_output;
+}
+
+// Why the times contradict each other; nothing if they do not.
+std::optional<std::string> unlike(const std::vector<double>& ordinary, const std::vector<double>& poisoned) {
+  if (ordinary.empty() || poisoned.size() < 2) return std::nullopt;
+  const double longest = *std::max_element(ordinary.begin(), ordinary.end());
+  const double shortest = *std::min_element(poisoned.begin(), poisoned.end());
+  if (shortest <= kSlower * longest + kSlowerBy_ns) return std::nullopt;
+  return fmt::format(
+      "executions on inputs that it has not seen take {:.3g} ns or more, all others at most {:.3g} ns: it "
+      "does not compute in each execution",
+      shortest, longest);
+}
+
+}  // namespace
+
+PoisonedRounds::PoisonedRounds(const TaskContext& run, std::vector<VerifiedVariant>& variants)
+    : run_(run),
+      variants_(variants),
+      idle_(processes_of(variants), run.bench.work.device),
+      random_(fresh_entropy()),
+      taken_(variants.size()) {
+  idle_.look();
+  next_ = static_cast<std::int64_t>(random_() % kRoundsToOnePoisoned);
+  block_end_ = kRoundsToOnePoisoned;
+}
+
+void PoisonedRounds::expect_idle() const {
+  if (const auto burner = idle_.found()) throw Disturbed{*burner};
+}
+
+bool PoisonedRounds::poisoned_round_follows(std::int64_t round) {
+  expect_idle();
+  idle_.look();
+  if (round != next_) return false;
+  next_ = block_end_ + static_cast<std::int64_t>(random_() % kRoundsToOnePoisoned);
+  block_end_ += kRoundsToOnePoisoned;
+  return true;
+}
+
+void PoisonedRounds::begin_poisoned_round() {
+  ++poisoned_;
+  inputs_ = inputs_ == InputSet::second ? InputSet::negated : InputSet::second;
+  run_.bench.hold(inputs_);
+  rows_ = drawn_rows(run_.bench.work, random_(), kPoisonedRows);
+}
+
+void PoisonedRounds::poison(std::size_t v) {
+  if (!has_output(variants_[v])) return;
+  variants_[v].prepared->load(inputs_);
+  variants_[v].prepared->fill_output(kPoison);
+}
+
+void PoisonedRounds::take_rows_of(std::size_t v, const std::vector<RowId>& rows) {
+  run_.bench.device->synchronize();
+  taken_[v].push_back(variants_[v].prepared->take(rows));
+}
+
+// A program that takes no other inputs has nothing new to show.
+bool PoisonedRounds::follows(std::size_t v) const {
+  return has_output(variants_[v]) && variants_[v].prepared->inputs() == inputs_;
+}
+
+void PoisonedRounds::take(std::size_t v) {
+  if (follows(v)) take_rows_of(v, rows_);
+}
+
+// One more execution follows: what is right every second time is wrong in one of two in sequence.
+void PoisonedRounds::take_last(std::size_t v) {
+  if (!has_output(variants_[v])) return;
+  PreparedVariant& prepared = *variants_[v].prepared;
+  if (prepared.traits().process != 0) {
+    take(v);
+    prepared.run();
+    prepared.take_output();
+    return;
+  }
+  if (!std::exchange(last_drawn_, true)) {
+    last_entropy_ = fresh_entropy();
+    rows_ = drawn_rows(run_.bench.work, last_entropy_, kSampledRows);
+  }
+  take_rows_of(v, rows_);
+  prepared.fill_output(kPoison);
+  prepared.run();
+  take_rows_of(v, rows_);
+}
+
+std::optional<std::string> PoisonedRounds::fault_of(std::size_t v, const TimedSamples& samples) {
+  VerifiedVariant& variant = variants_[v];
+  OutputErrors errors;
+  for (const TakenRows& taken : taken_[v])
+    errors.add(
+        compare_rows(run_.bench.oracle(variant.prepared->function(), InputSet::second, compared_), taken));
+  const VerifyResult result = judge_output(run_.bench.work, errors);
+  if (!variant.record.verify) variant.record.verify.emplace();
+  Verification& verify = *variant.record.verify;
+  verify.after = result.check;
+  verify.poisoned_rounds = poisoned_;
+  const std::string drawn = entropy_text(last_entropy_);
+  verify.entropy = {verify.entropy.empty() ? drawn : verify.entropy.front() + " " + drawn};
+  if (result.fault) return "as it is timed: " + *result.fault;
+  if (variant.prepared->traits().process == 0) return std::nullopt;
+  return unlike(samples.first_ns, samples.poisoned_first_ns);
+}
+
+void PoisonedRounds::judge(std::vector<TimedSamples>& samples) {
+  if (!std::exchange(last_drawn_, true)) {  // all variants are programs
+    last_entropy_ = fresh_entropy();
+    rows_ = drawn_rows(run_.bench.work, last_entropy_, kSampledRows);
+  }
+  const auto place = [](const RowId& row) { return std::tuple(row.batch, row.position, row.head); };
+  for (std::size_t v = 0; v < variants_.size(); ++v) {
+    if (has_output(variants_[v]) && variants_[v].prepared->traits().process != 0)
+      taken_[v].push_back(variants_[v].prepared->take(rows_));  // of what was taken after its last execution
+    for (const TakenRows& taken : taken_[v])
+      compared_.rows.insert(compared_.rows.end(), taken.rows.begin(), taken.rows.end());
+  }
+  std::ranges::sort(compared_.rows, {}, place);
+  const auto twice = std::ranges::unique(compared_.rows, {}, place);
+  compared_.rows.erase(twice.begin(), twice.end());
+  compared_.entropy = entropy_text(last_entropy_);
+  std::vector<VerifiedVariant> right;
+  std::vector<TimedSamples> samples_of_right;
+  for (std::size_t v = 0; v < variants_.size(); ++v) {
+    const NvtxRange in_variant(variants_[v].record.variant_id), in_phase("verify");
+    run_.tell({.phase = Phase::verify, .variant_id = variants_[v].record.variant_id});
+    if (has_output(variants_[v]))
+      if (const auto fault = fault_of(v, samples[v])) {
+        settle(run_, std::move(variants_[v].record), Status::failed, *fault);
+        continue;
+      }
+    right.push_back(std::move(variants_[v]));
+    samples_of_right.push_back(std::move(samples[v]));
+  }
+  variants_ = std::move(right);
+  samples = std::move(samples_of_right);
+}
+
+}  // namespace hilbench
