@@ -19,9 +19,8 @@ import sys
 import threading
 import time
 
-from request_loop import Unsupported, serve
+from request_loop import PROTOCOL, Unsupported, agree, serve
 
-PROTOCOL = 1
 NAME, PACKAGE = "jax_ring", "flash-attn3-jax"
 OLDEST_JAX = (0, 6, 0)  # as the package's metadata say
 HEAD_DIM, CAPABILITY = 128, "9.0"  # of the kernels in its wheels
@@ -165,8 +164,7 @@ class Ring:
     """One method for each request; it returns the answer."""
 
     def hello(self, protocol):
-        if protocol != PROTOCOL:
-            raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
+        agree(protocol)
         self.version, jax_version = import_package()
         return {"protocol": PROTOCOL, "name": NAME, "version": f"{PACKAGE} {self.version}, JAX {jax_version}",
                 "devices": ["cuda"], "rings": True}
@@ -174,8 +172,10 @@ class Ring:
     def load(self, case, option, **files):
         refuse(case, option)
         devices = ring_gpus(case["ring_size"])
+        self.case = case
         try:
-            self.shards = self.place(case, devices, [files[name] for name in "qkv"])
+            self.shard_over(devices)
+            self.place(files, "qkv")
             hidden = self.compile(case["causal"])
             self.run(WARM_UP)
         except jax.errors.JaxRuntimeError as error:
@@ -187,17 +187,28 @@ class Ring:
                 "nccl": nccl_version(), "nccl_nvls_enable": os.environ["NCCL_NVLS_ENABLE"],
                 "xla_flags": os.environ.get("XLA_FLAGS", "")}
 
-    def place(self, case, devices, paths):
-        """Q, K and V as [batch, sequence, heads, head_dim], each GPU with its shard of the sequence."""
+    def shard_over(self, devices):
+        """Gives each GPU its shard of the sequence in a [batch, sequence, heads, head_dim]."""
         import numpy
         mesh = jax.sharding.Mesh(numpy.array(devices), ("ring",))
-        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, "ring", None, None))
-        kind = numpy.dtype({"bf16": jax.numpy.bfloat16, "fp16": jax.numpy.float16}[case["dtype"]])
-        shards = []
-        for path, heads in zip(paths, ("heads", "kv_heads", "kv_heads")):
-            shape = case["batch"], case["sequence_length"], case[heads], case["head_dim"]
-            shards.append(jax.device_put(numpy.fromfile(path, kind).reshape(shape), sharding))
-        return jax.block_until_ready(shards)
+        self.sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, "ring", None, None))
+        self.shards = [None] * len("qkv")
+
+    def place(self, files, names):
+        """Q, K and V, of which it reads those in `names`, onto the GPUs."""
+        import numpy
+        kind = numpy.dtype({"bf16": jax.numpy.bfloat16, "fp16": jax.numpy.float16}[self.case["dtype"]])
+        for i, (name, heads) in enumerate(zip("qkv", ("heads", "kv_heads", "kv_heads"))):
+            if name in names:
+                shape = self.case["batch"], self.case["sequence_length"], self.case[heads], self.case["head_dim"]
+                self.shards[i] = None  # there may be no memory for both
+                self.shards[i] = jax.device_put(numpy.fromfile(files[name], kind).reshape(shape), self.sharding)
+        jax.block_until_ready(self.shards)
+
+    def inputs(self, changed, **files):
+        """What is compiled takes the shards as arguments, so it goes on with the new ones."""
+        self.place(files, changed)
+        return {}
 
     def compile(self, causal):
         """Returns who decides that XLA hides transfers."""
@@ -211,14 +222,30 @@ class Ring:
         return hidden
 
     def run(self, executions):
+        if executions == 0:
+            return {"times_ns": []}
         times, self.output = run_in_a_row(self.start, jax.block_until_ready, executions)
         return {"times_ns": times}
 
-    def read(self, o, lse):
+    def read(self, o, lse, rows=None):
         """Gathers O from the ranks; shards stand in position order."""
         import numpy
-        numpy.asarray(self.output).astype(numpy.float32).tofile(o)
+        whole = numpy.asarray(self.output) if rows is None else self.chosen_rows(numpy.array(rows, numpy.int64))
+        whole.astype(numpy.float32).tofile(o)
         return {"lse": False}
+
+    def chosen_rows(self, rows):
+        """Each GPU gives its own; those of others are replaced by its first or last position, so that the shapes, for
+        which JAX compiles, depend on the number of rows alone."""
+        import numpy
+        batch, position, head = numpy.unravel_index(rows, self.output.shape[:3])
+        found = numpy.empty((len(rows), self.output.shape[3]), self.output.dtype)
+        for shard in self.output.addressable_shards:
+            first, end, _ = shard.index[1].indices(self.output.shape[1])
+            own = (position >= first) & (position < end)
+            there = shard.data[batch, numpy.clip(position, first, end - 1) - first, head]
+            found[own] = numpy.asarray(there)[own]
+        return found
 
 
 if __name__ == "__main__":

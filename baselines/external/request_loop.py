@@ -4,9 +4,17 @@ import json
 import os
 import sys
 
+PROTOCOL = 2
+
 
 class Unsupported(Exception):
     """This program cannot compute the case: a skip, not a failure."""
+
+
+def agree(protocol):
+    """Refuses to go on if hilbench speaks another protocol."""
+    if protocol != PROTOCOL:
+        raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
 
 
 def take_answers():

@@ -22,9 +22,8 @@ import sys
 import time
 
 import fork_server
-from request_loop import Unsupported, serve, take_answers
+from request_loop import PROTOCOL, Unsupported, agree, serve, take_answers
 
-PROTOCOL = 1
 ROTATIONS = {"allgather": "allgather", "ring": "alltoall"}
 WARM_UP = 3
 PR_SET_PDEATHSIG = 1
@@ -99,8 +98,7 @@ class Launcher:
         self.answers = answers
 
     def hello(self, protocol):
-        if protocol != PROTOCOL:
-            raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
+        agree(protocol)
         forked = "torch" in sys.modules
         import_torch()
         self.gpus, nccl = found_gpus()
@@ -184,26 +182,34 @@ class Rank:
         self.mesh = init_device_mesh(device, (dist.get_world_size(),))
         self.open = contextlib.ExitStack()
 
-    def read_tensor(self, case, file):
-        """[batch, heads, sequence, head_dim], the whole tensor in the layout of attention; PyTorch takes the shard."""
+    def stored(self, file):
+        """[batch, sequence, heads, head_dim], as the file holds it."""
+        case = self.case
         kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[case["dtype"]]
         shape = case["batch"], case["sequence_length"], case["heads"], case["head_dim"]
-        stored = torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind)
-        return stored.view(shape).to(self.device).transpose(1, 2).clone(memory_format=torch.contiguous_format)
+        return torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind).view(shape)
+
+    def read_tensor(self, file):
+        """[batch, heads, sequence, head_dim], the whole tensor in the layout of attention; PyTorch takes the shard."""
+        return self.stored(file).to(self.device).transpose(1, 2).clone(memory_format=torch.contiguous_format)
 
     def load(self, case, option, q, k, v):
         from torch.distributed.tensor.experimental import _attention, context_parallel
         from torch.nn.attention import SDPBackend, sdpa_kernel
+        self.case = case
         options = _attention._cp_options
         options.enable_load_balance = self.causal = case["causal"]
         if option:
             _attention.set_rotate_method(ROTATIONS[option])
         self.open.enter_context(torch.no_grad())
         try:
-            whole = [self.read_tensor(case, file) for file in (q, k, v)]
-            self.open.enter_context(context_parallel(self.mesh, buffers=whole, buffer_seq_dims=[2, 2, 2],
-                                                     no_restore_buffers=set(whole)))
+            whole = [self.read_tensor(file) for file in (q, k, v)]
+            positions = torch.arange(case["sequence_length"], device=self.device)
+            self.open.enter_context(context_parallel(self.mesh, buffers=[*whole, positions],
+                                                     buffer_seq_dims=[2, 2, 2, 0],
+                                                     no_restore_buffers={*whole, positions}))
             self.shards = [shard.clone() for shard in whole]
+            self.positions = positions.tolist()  # of this rank's shard, in its sequence
             for tensor in whole:  # PyTorch cuts it in place but keeps the memory
                 tensor.untyped_storage().resize_(0)
             if self.gpu:
@@ -224,6 +230,16 @@ class Rank:
                 "load_balance": options.enable_load_balance, "ranks": self.mesh.size(),
                 "nccl_nvls_enable": os.environ["NCCL_NVLS_ENABLE"] if self.gpu else None}
 
+    def inputs(self, changed, **files):
+        """Each rank overwrites its shards. No rank answers before all have read."""
+        for name, shard in zip("qkv", self.shards):
+            if name in changed:
+                shard.copy_(self.stored(files[name])[:, self.positions].transpose(1, 2))
+        if self.gpu:
+            torch.cuda.synchronize()
+        self.meet()
+        return {}
+
     def step(self):
         self.output = torch.nn.functional.scaled_dot_product_attention(*self.shards, is_causal=self.causal)
 
@@ -231,6 +247,8 @@ class Rank:
         self.dist.all_reduce(torch.zeros(1))
 
     def run(self, executions):
+        if executions == 0:
+            return {"times_ns": []}
         times = torch.tensor(self.run_on_gpu(executions) if self.gpu else self.run_on_cpu(executions),
                              dtype=torch.float64)
         self.dist.all_reduce(times, op=self.dist.ReduceOp.MAX)
@@ -276,14 +294,31 @@ class Rank:
             times.append(time.perf_counter_ns() - begin)
         return times
 
-    def read(self, o, lse):
+    def read(self, o, lse, rows=None):
         """Gathers O from the ranks, in position order, which the load balancer had changed."""
         from torch.distributed.tensor.experimental._attention import context_parallel_unshard
-        whole = context_parallel_unshard(self.mesh, [self.output], [2])[0]
-        if self.number == 0:
-            flat = whole.transpose(1, 2).float().reshape(-1).cpu()
+        if rows is None:
+            whole = context_parallel_unshard(self.mesh, [self.output], [2])[0].transpose(1, 2)
+        else:
+            whole = self.chosen_rows(rows)
+        if self.number == 0 and rows != []:
+            flat = whole.float().reshape(-1).cpu()
             torch.from_file(o, shared=True, size=flat.numel(), dtype=torch.float32).copy_(flat)
         return {"lse": False}
+
+    def chosen_rows(self, rows):
+        """Each rank fills in its own, and 0 for those of other ranks."""
+        heads, length = self.case["heads"], self.case["sequence_length"]
+        found = torch.zeros(len(rows), self.case["head_dim"])
+        place = {position: i for i, position in enumerate(self.positions)}
+        own = [(i, row // (heads * length), row % heads, place[row // heads % length])
+               for i, row in enumerate(rows) if row // heads % length in place]
+        if own:
+            at, batch, head, position = map(list, zip(*own))
+            found[at] = self.output[batch, head, position].float().cpu()
+        if rows:
+            self.dist.all_reduce(found)
+        return found
 
     def next_request(self):
         """The line that rank 0 reads, sent to all ranks; None at the end of the input."""

@@ -9,9 +9,8 @@ import threading
 import time
 
 import fork_server
-from request_loop import Unsupported, serve
+from request_loop import PROTOCOL, Unsupported, agree, serve
 
-PROTOCOL = 1
 TRIALS = 5
 FLEX_MODE = "max-autotune-no-cudagraphs"  # times tile sizes while it compiles; the graph is the program's own
 FLEX_TUNING_S = 120  # after this much time nothing further is tried, as hilbench waits only so long
@@ -51,22 +50,28 @@ def available_bytes():
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
 
 
-def read_inputs(case, files):
+def stored_inputs(case, files):
+    """Q, K and V as the files hold them."""
     kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[case.dtype]
-    inputs = []
     for file, heads in zip(files, (case.heads, case.kv_heads, case.kv_heads)):
         shape = case.batch, case.sequence_length, heads, case.head_dim
-        stored = torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind)
-        inputs.append(stored.to(case.device, copy=True).view(shape))
-    return inputs
+        yield torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind).view(shape)
 
 
-def write_output(output, files):
-    """O and LSE, which may be None."""
+def chosen_rows(tensor, rows):
+    """Of [batch, sequence, heads, ...], which need not be contiguous: those with these numbers."""
+    _, length, heads = tensor.shape[:3]
+    rows = torch.tensor(rows, dtype=torch.int64, device=tensor.device)
+    return tensor[rows // (length * heads), rows // heads % length, rows % heads]
+
+
+def write_output(output, files, rows=None):
+    """O and LSE, which may be None; of `rows` alone if it is not None."""
     for tensor, file in zip(output, files):
-        if tensor is not None:
-            flat = tensor.float().reshape(-1)
-            torch.from_file(file, shared=True, size=flat.numel(), dtype=torch.float32).copy_(flat)
+        if tensor is None or rows == []:
+            continue
+        flat = (tensor if rows is None else chosen_rows(tensor, rows)).float().reshape(-1)
+        torch.from_file(file, shared=True, size=flat.numel(), dtype=torch.float32).copy_(flat)
 
 
 def import_flex(case):
@@ -150,12 +155,12 @@ class Program:
     case_of(fields, option), which raises Unsupported if it does not compute the case
     prepare(case, option, inputs), which makes self.clock and returns further keys of the answer to load
     output(), O and LSE or None, in position order
+    renew(), if it keeps copies of inputs: makes them anew, in place
     """
 
     def hello(self, protocol):
         global torch
-        if protocol != PROTOCOL:
-            raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
+        agree(protocol)
         forked = "torch" in sys.modules
         try:
             import torch as imported
@@ -176,21 +181,36 @@ class Program:
         if case.device == "cpu":
             torch.set_num_threads(case.threads)
         try:
-            inputs = read_inputs(case, (q, k, v))
+            self.tensors = [stored.to(case.device, copy=True) for stored in stored_inputs(case, (q, k, v))]
             with torch.inference_mode():
-                found = self.prepare(case, option, inputs)
+                found = self.prepare(case, option, self.tensors)
         except torch.OutOfMemoryError as error:
             raise Unsupported(f"does not fit: {error}")
+        self.case = case
         return {"timer": "cuda_events" if case.device == "cuda" else "perf_counter", "launch": self.clock.launch, **found}
+
+    def inputs(self, q, k, v, changed):
+        """Overwrites the tensors, which graphs and views go on to read."""
+        with torch.inference_mode():
+            for name, tensor, stored in zip("qkv", self.tensors, stored_inputs(self.case, (q, k, v))):
+                if name in changed:
+                    tensor.copy_(stored)
+            self.renew()
+        if self.case.device == "cuda":
+            torch.cuda.synchronize()
+        return {}
+
+    def renew(self):
+        pass
 
     def run(self, executions):
         with torch.inference_mode():
             return {"times_ns": self.clock.times_ns(executions)}
 
-    def read(self, o, lse):
+    def read(self, o, lse, rows=None):
         with torch.inference_mode():
             output = self.output()
-        write_output(output, (o, lse))
+            write_output(output, (o, lse), rows)
         return {"lse": output[1] is not None}
 
 

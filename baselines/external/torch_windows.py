@@ -170,7 +170,7 @@ class Flex:
         if boxes:
             cells = torch.tensor([windows.position(cell) for cell in self.order.slots()], device=inputs[0].device)
             self.places, self.back = cells, torch.argsort(cells)
-        self.stored = [self.moved(x) for x in inputs]
+        self.stored = [self.moved(x) for x in inputs]  # views of the inputs, or copies if they are moved
         self.lse = case.device == "cuda"
         self.compiled = torch.compile(module.flex_attention, dynamic=False, fullgraph=True, mode=FLEX_MODE)
         self.wanted = lse_request(module) if self.lse else {}
@@ -213,6 +213,12 @@ class Flex:
     def moved(self, x):
         """Stored in the order: [batch, heads, slots, head_dim]."""
         return (x if self.places is None else x.index_select(1, self.places)).transpose(1, 2)
+
+    def renew(self):
+        """After the inputs have changed."""
+        if self.places is not None:
+            for stored, x in zip(self.stored, self.inputs):
+                stored.copy_(self.moved(x))
 
     def attend(self):
         result = self.compiled(*self.stored, block_mask=self.mask, enable_gqa=self.case.heads != self.case.kv_heads,
@@ -336,6 +342,10 @@ class OnWindows(torch_program.Program):
         self.clock = Clock(case.device, self.work.step)
         permute_ns = {"permute_ns": self.work.permute_ns(self.clock.output)} if option == BOXES else {}
         return {**self.work.description(), **permute_ns}
+
+    def renew(self):
+        if isinstance(self.work, Flex):
+            self.work.renew()
 
     def output(self):
         output = self.work.restored(self.clock.output)
