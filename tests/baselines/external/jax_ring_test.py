@@ -154,7 +154,7 @@ class RingTest(torch_rivals.ProtocolTest):
         self.assertEqual((self.hello["name"], self.hello["rings"], self.hello["devices"]),
                          ("jax_ring", True, ["cuda"]))
         self.assertRegex(self.hello["version"], r"^flash-attn3-jax \d+\.\d+\.\d+, JAX \d+\.\d+\.\d+")
-        self.assertEqual(self.script.ask(do="hello", protocol=2), {"unsupported": "speaks protocol 1, not 2"})
+        self.assertEqual(self.script.ask(do="hello", protocol=1), {"unsupported": "speaks protocol 2, not 1"})
         _, _, answer = self.load(ring_size=8)
         self.assertEqual(answer, {"unsupported": "ring_size 8: a rank needs a GPU of its own, JAX finds 4"})
         _, _, answer = self.load(head_dim=64)

@@ -6,7 +6,9 @@ HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need no
 
 import os
 import pathlib
+import random
 import signal
+import subprocess
 
 import torch_rivals
 from program import wait_until  # torch_rivals adds its folder to the path
@@ -14,7 +16,7 @@ from program import wait_until  # torch_rivals adds its folder to the path
 NOT_ON_CPUS = "does not have a sharding strategy"  # PyTorch 2.11 says so of all attention, 2.15 of causal one
 CASE = {"sequence_length": 64, "segments": [64], "dilations": [1], "batch": 2, "heads": 4, "kv_heads": 4,
         "head_dim": 16, "dtype": "fp32", "causal": False, "pass": "forward", "ring_size": 2, "device": "cpu",
-        "threads": 2}
+        "threads": 2, "queries": "dilated", "head_offset": "modulo", "branch_heads": "all"}
 BYTES = 4 * 2 * 64 * 4 * 16  # of a tensor of CASE
 SWEEP = """
 name: torch
@@ -24,6 +26,43 @@ cases:
 variants: [{kernel: dilated, order: linear}]
 baselines: [torch_context_parallel, torch_context_parallel.ring, torch_sdpa]
 measure: {budget_s: 0.05, min_rounds: 3}
+"""
+
+# Two ranks whose attention is not run. Each prints "right" if its rows of the first inputs and of new ones are those
+# that PyTorch gives it, and if rows of its output are found again.
+BALANCED = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import torch, torch_context_parallel as script
+script.import_torch()
+case = {"sequence_length": 16, "batch": 2, "heads": 3, "head_dim": 4, "dtype": "fp32", "causal": True, "ring_size": 2}
+shape = 2, 16, 3, 4
+count = 2 * 16 * 3 * 4
+meeting = os.memfd_create("meeting")
+for name in "qkv":
+    torch.from_file(name, shared=True, size=count, dtype=torch.float32).copy_(torch.rand(count))
+ranks = []
+for number in range(2):
+    ranks.append(os.fork())
+    if ranks[-1]:
+        continue
+    rank = script.Rank("cpu", number, 2, torch.distributed.FileStore(f"/proc/self/fd/{meeting}", 2))
+    rank.run = lambda executions: None
+    rank.load(case, "", "q", "k", "v")
+    before = [shard.clone() for shard in rank.shards]
+    for shard in rank.shards:
+        shard.zero_()
+    rank.inputs(["q", "k", "v"], q="q", k="k", v="v")
+    right = all(map(torch.equal, before, rank.shards)) and rank.positions != list(range(8 * number, 8 * number + 8))
+    rank.output = rank.shards[0]
+    rank.read("o", "lse", [5, 50, 95])
+    rank.meet()
+    rows = torch.from_file("q", size=count, dtype=torch.float32).view(-1, 4)[[5, 50, 95]]
+    right = right and torch.equal(torch.from_file("o", size=12, dtype=torch.float32).view(-1, 4), rows)
+    os.write(1, b"right\\n" if right else b"wrong\\n")
+    os._exit(0)
+for rank in ranks:
+    os.waitpid(rank, 0)
 """
 
 
@@ -49,10 +88,10 @@ class ProtocolTest(torch_rivals.ProtocolTest):
 
     def test_what_pytorch_cannot_do_is_said_before_ranks_are_started(self):
         self.assertEqual((self.hello["protocol"], self.hello["name"], self.hello["rings"]),
-                         (1, "torch_context_parallel", True))
+                         (2, "torch_context_parallel", True))
         self.assertRegex(self.hello["version"], r"^PyTorch \d+\.\d+")
         self.assertIs(self.hello["forked"], False)
-        self.assertEqual(self.script.ask(do="hello", protocol=2), {"unsupported": "speaks protocol 1, not 2"})
+        self.assertEqual(self.script.ask(do="hello", protocol=1), {"unsupported": "speaks protocol 2, not 1"})
         gpu = {"device": "cuda", "dtype": "bf16"}
         for change, option, reason in (
                 ({}, "gather", "there is no option 'gather', only allgather, ring"),
@@ -83,6 +122,17 @@ class ProtocolTest(torch_rivals.ProtocolTest):
             self.assertEqual(self.script.process.wait(), 1)
         else:  # the other rank was quicker to miss it than the launcher
             self.assertRegex(answer.get("error", ""), "^rank 0 of 2: ")
+
+    def test_output_is_that_of_attention(self):
+        tensors = self.write_tensors(CASE, random.Random(5))
+        self.started_ranks()
+        self.assertFalse(self.check_output(CASE, tensors))
+
+    def test_balanced_ranks_take_their_own_rows_of_new_inputs(self):
+        """PyTorch balances causal work, which it does not attend to on CPUs."""
+        process = subprocess.run([torch_rivals.PYTHON, "-c", BALANCED, str(pathlib.Path(self.path_of_script).parent)],
+                                 cwd=self.folder, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(process.stdout.splitlines(), ["right"] * 2)
 
     def test_ranks_die_with_the_program(self):
         ranks = self.started_ranks()

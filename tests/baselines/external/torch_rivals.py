@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import struct
 import subprocess
 import sys
@@ -82,20 +83,21 @@ class ProtocolTest(RivalTest):
 
     def setUp(self):
         self.skip_without_pytorch()
+        self.rng = random.Random(7)  # of new inputs and of chosen rows
         self.script = Script(self.path_of_script, self.environment)
         self.addCleanup(self.script.close)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.hello = self.script.ask(do="hello", protocol=1)
+        self.hello = self.script.ask(do="hello", protocol=2)
 
     def files(self, names):
         return {name: str(self.folder / name) for name in names}
 
-    def write_tensors(self, case, rng):
-        """Writes random q, k and v of the case. Returns their values, as its dtype holds them."""
+    def write_tensors(self, case, rng, names="qkv"):
+        """Writes random tensors of the case. Returns their values, as its dtype holds them."""
         tensors = []
-        for name in "qkv":
+        for name in names:
             heads = case["heads" if name == "q" else "kv_heads"]
             count = case["batch"] * case["sequence_length"] * heads * case["head_dim"]
             stored = [STORE[case["dtype"]](rng.gauss(0, 1)) for _ in range(count)]
@@ -104,14 +106,30 @@ class ProtocolTest(RivalTest):
         return tensors
 
     def check_output(self, case, tensors):
-        """Runs a case that is loaded and compares its output with plain attention. Returns whether it has an LSE."""
-        times = self.script.ask(do="run", executions=2)["times_ns"]
-        self.assertTrue(len(times) == 2 and min(times) > 0, times)
+        """Runs a case that is loaded and compares its output with plain attention, then for other inputs, of which some
+        are new. Returns whether it has an LSE."""
+        self.assertEqual(self.script.ask(do="run", executions=0), {"times_ns": []})
+        has_lse = self.check_run(case, tensors)
+        changed = self.rng.choice(["q", "k", "v", "qk", "kv", "qkv"])
+        tensors = dict(zip("qkv", tensors)) | dict(zip(changed, self.write_tensors(case, self.rng, changed)))
+        answer = self.script.ask(do="inputs", changed=list(changed), **self.files("qkv"))
+        self.assertEqual(answer, {}, changed)
+        self.assertEqual(self.check_run(case, [tensors[name] for name in "qkv"]), has_lse)
+        return has_lse
+
+    def read(self, **request):
+        """What it writes of O and LSE, and whether it has an LSE."""
         files = self.files(("o", "lse"))
         for file in files.values():
             pathlib.Path(file).write_bytes(b"")
-        has_lse = self.script.ask(do="read", **files)["lse"]
-        got_o, got_lse = (array.array("f", pathlib.Path(file).read_bytes()) for file in files.values())
+        has_lse = self.script.ask(do="read", **files, **request)["lse"]
+        return *(array.array("f", pathlib.Path(file).read_bytes()) for file in files.values()), has_lse
+
+    def check_run(self, case, tensors):
+        times = self.script.ask(do="run", executions=2)["times_ns"]
+        self.assertTrue(len(times) == 2 and min(times) > 0, times)
+        got_o, got_lse, has_lse = self.read()
+        self.check_rows(case, got_o, got_lse)
         o, lse = attention(case, *tensors)
         self.assertEqual(len(got_o), len(o))
         self.assertFalse(any(map(math.isnan, got_o)))
@@ -124,6 +142,15 @@ class ProtocolTest(RivalTest):
             off = [abs(a - b) for a, b in zip(got_lse, lse) if b != -math.inf]
             self.assertLess(max(off), self.lse_tolerance)
         return has_lse
+
+    def check_rows(self, case, o, lse):
+        """That it writes any rows as it writes them among all, bit for bit."""
+        d, count = case["head_dim"], case["batch"] * case["sequence_length"] * case["heads"]
+        some = sorted(self.rng.sample(range(count), self.rng.randint(1, count)))
+        for rows in (some, [0], [count - 1], list(range(count)), []):
+            some_o, some_lse, has_lse = self.read(rows=rows)
+            self.assertEqual(some_o.tobytes(), b"".join(o[row * d:(row + 1) * d].tobytes() for row in rows))
+            self.assertEqual(some_lse.tobytes(), array.array("f", [lse[row] for row in rows if has_lse]).tobytes())
 
 
 class ThroughTheProgramTest(RivalTest):
@@ -156,7 +183,7 @@ class ThroughTheProgramTest(RivalTest):
 def absence(script, environment=None):
     """Why the tests with PyTorch, or JAX, cannot run, or ""."""
     try:
-        hello = json.dumps({"do": "hello", "protocol": 1}) + "\n"
+        hello = json.dumps({"do": "hello", "protocol": 2}) + "\n"
         answer = subprocess.run([PYTHON, script], input=hello, text=True, capture_output=True, env=environment)
         return json.loads(answer.stdout).get("unsupported", "")
     except (OSError, ValueError) as error:

@@ -53,13 +53,13 @@ def random_case(rng):
 
 class ProtocolTest(torch_rivals.ProtocolTest):
     def test_hello_names_the_version(self):
-        self.assertEqual((self.hello["protocol"], self.hello["name"]), (1, "torch_sdpa"))
+        self.assertEqual((self.hello["protocol"], self.hello["name"]), (2, "torch_sdpa"))
         self.assertRegex(self.hello["version"], r"^PyTorch \d+\.\d+")
         self.assertIn("cpu", self.hello["devices"])
         self.assertIs(self.hello["forked"], False)
 
     def test_another_protocol_is_refused(self):
-        self.assertEqual(self.script.ask(do="hello", protocol=2), {"unsupported": "speaks protocol 1, not 2"})
+        self.assertEqual(self.script.ask(do="hello", protocol=1), {"unsupported": "speaks protocol 2, not 1"})
 
     def load(self, case, option, rng):
         tensors = self.write_tensors(case, rng)

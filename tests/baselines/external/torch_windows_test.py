@@ -217,7 +217,7 @@ class ProtocolTest(torch_rivals.ProtocolTest):
         return sum(len(keys_of(case, t, 0)) for t in range(case["sequence_length"]))
 
     def test_hello_asks_for_windows(self):
-        self.assertEqual((self.hello["protocol"], self.hello["name"]), (1, "torch_windows"))
+        self.assertEqual((self.hello["protocol"], self.hello["name"]), (2, "torch_windows"))
         self.assertEqual((self.hello["windows"], self.hello["masks"]), (True, True))
         self.assertRegex(self.hello["version"], r"^PyTorch \d+\.\d+")
 
