@@ -1,7 +1,9 @@
 """An external baseline for tests: attention in plain Python, fp32 only, and on demand every fault that a program can
 have. Usage: rival.py FAULT [NAME], where FAULT is `none` or what the branches below compare with. If there is a file
-requests.log in its folder, it adds a line for its start and for each request: NAME, what, and when it began and ended
-(time.monotonic, which all processes share)."""
+requests.log in its folder, it adds a line for its start and for each request: NAME, what (`runs` if it is a run of
+several executions), and when it began and ended (time.monotonic, which all processes share).
+
+It computes when it gets inputs. An execution takes 0.5 ms in which it sleeps."""
 
 import array
 import json
@@ -16,6 +18,7 @@ from plain_attention import attention
 
 FAULT = sys.argv[1]
 NAME = sys.argv[-1]
+EXECUTION_NS = 5e5
 
 
 def note(what, begin):
@@ -46,7 +49,7 @@ class Rival:
         if FAULT == "hangs_at_hello":
             subprocess.Popen(["sleep", "600"])
             time.sleep(600)
-        answer = {"protocol": protocol, "name": "fake", "version": "1.5", "devices": ["cpu", "cuda"],
+        answer = {"protocol": 1 if FAULT == "protocol_1" else protocol, "name": "fake", "version": "1.5", "devices": ["cpu", "cuda"],
                   "flags": "-O0"}
         if FAULT in ("profiles", "no_busy_times", "unseen_by_profiler"):
             answer["profiles"] = True
@@ -59,7 +62,7 @@ class Rival:
         if FAULT == "on_gpu":
             answer |= {"devices": ["cuda"], "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
         if FAULT == "other_protocol":
-            answer["protocol"] = 2
+            answer["protocol"] = 3
         if FAULT == "no_version":
             del answer["version"]
         if FAULT == "other_device":
@@ -97,9 +100,8 @@ class Rival:
             return {"unsupported": f"no option '{option}'"}
         if mask is not None:
             case["mask"] = read_mask(mask, case)
-        self.o, self.lse = attention(case, read(q, case, case["heads"]), read(k, case, case["kv_heads"]),
-                                     read(v, case, case["kv_heads"]))
-        self.executions = 0
+        self.case, self.values = case, {}
+        self.compute({"q": q, "k": k, "v": v}, "qkv")
         if FAULT == "masks":
             return {"timer": "fake_clock", "asked": {key: case[key] for key in sorted(case) if key != "mask"}}
         if FAULT in ("windows", "bad_permutation"):
@@ -108,11 +110,35 @@ class Rival:
             return {"timer": "fake_clock", "ranks": case["ring_size"]}
         return {"timer": 7} if FAULT == "no_timer" else {"timer": "fake_clock", "option": option}
 
+    def compute(self, paths, changed):
+        for name in changed:
+            self.values[name] = read(paths[name], self.case, self.case["heads" if name == "q" else "kv_heads"])
+        self.o, self.lse = attention(self.case, *(self.values[name] for name in "qkv"))
+
+    def inputs(self, q, k, v, changed):
+        if FAULT == "protocol_1":
+            raise ValueError("protocol 1 has no inputs")
+        if FAULT == "dies_on_inputs":
+            sys.exit("no more sugar")
+        if FAULT == "error_on_inputs":
+            raise ValueError("too many inputs")
+        if FAULT == "unsupported_inputs":
+            return {"unsupported": "its inputs are compiled into it"}
+        if FAULT == "rereads_v_alone":
+            changed = [name for name in changed if name == "v"]
+        if FAULT != "keeps_its_inputs":
+            self.compute({"q": q, "k": k, "v": v}, changed)
+        return {}
+
     def run(self, executions):
-        self.executions += executions
-        if FAULT == "killed_when_timed" and self.executions > 1:
+        if executions == 0:
+            if FAULT == "protocol_1":
+                raise ValueError("protocol 1 has no empty run")
+            return {"times_ns": [EXECUTION_NS] if FAULT == "time_of_nothing" else []}
+        if FAULT == "killed_when_timed" and executions > 1:
             os.kill(os.getpid(), signal.SIGKILL)
-        times = [5e5 + i for i in range(executions)]
+        times = [EXECUTION_NS + i for i in range(executions)]
+        time.sleep(sum(times) / 1e9)
         if FAULT == "no_times":
             times = []
         if FAULT == "time_travel":
@@ -134,16 +160,25 @@ class Rival:
     def profile(self, executions):
         if FAULT == "unseen_by_profiler":
             return {"unsupported": "no profiler here"}
+        time.sleep(executions * EXECUTION_NS / 1e9)
         return {"gpu_busy_ns": [3e5] * executions if FAULT == "profiles" else []}
 
-    def read(self, o, lse):
-        values = array.array("f", self.o)
+    def read(self, o, lse, rows=None):
+        if rows is not None and FAULT == "protocol_1":
+            raise ValueError("protocol 1 reads no rows")
+        values, sums = array.array("f", self.o), array.array("f", self.lse)
         if FAULT == "wrong":
             values[3] += 0.01
         if FAULT == "nan":
             values[3] = math.nan
+        if rows is not None and FAULT != "reads_all_rows":
+            if FAULT == "reads_rows_beside":
+                rows = [(row + 1) % len(sums) for row in rows]
+            d = self.case["head_dim"]
+            values = array.array("f", (x for row in rows for x in values[row * d:(row + 1) * d]))
+            sums = array.array("f", (sums[row] for row in rows))
         data = values.tobytes()
-        if FAULT == "short":
+        if FAULT == "short" or FAULT == "short_rows" and rows is not None:
             data = data[:-4]
         if FAULT == "long":
             data += data
@@ -151,7 +186,7 @@ class Rival:
             file.write(data)
         if FAULT != "no_lse":
             with open(lse, "wb") as file:
-                file.write(array.array("f", self.lse).tobytes())
+                file.write(sums.tobytes())
         return {"lse": FAULT != "no_lse"}
 
 
@@ -197,6 +232,6 @@ for line in sys.stdin:
             answer = getattr(rival, what)(**request)
         except ValueError as error:
             answer = {"error": str(error)}
-        note(what, begin)
+        note("runs" if request.get("executions", 0) > 1 and what == "run" else what, begin)
         print(json.dumps(answer))
     sys.stdout.flush()
