@@ -49,8 +49,8 @@ class Rival:
         if FAULT == "hangs_at_hello":
             subprocess.Popen(["sleep", "600"])
             time.sleep(600)
-        answer = {"protocol": 1 if FAULT == "protocol_1" else protocol, "name": "fake", "version": "1.5", "devices": ["cpu", "cuda"],
-                  "flags": "-O0"}
+        answer = {"protocol": 1 if FAULT == "protocol_1" else protocol, "name": "fake", "version": "1.5",
+                  "devices": ["cpu", "cuda"], "flags": "-O0"}
         if FAULT in ("profiles", "no_busy_times", "unseen_by_profiler"):
             answer["profiles"] = True
         if FAULT in ("rings", "lies_about_rings"):

@@ -39,7 +39,7 @@ FAULTS = {
     "starts_a_session": ("ok", "^$"),
     "unsupported": ("skipped", "^no option ''$"),
     "other_device": ("skipped", "'other_device' does not run on device cpu here"),
-    "other_protocol": ("failed", "'other_protocol' breaks the protocol: hello needs protocol 1 or 2, found"),
+    "other_protocol": ("failed", "'other_protocol' breaks the protocol: hello needs protocol 2, or 1, found"),
     "no_version": ("failed", "hello needs a name and a version"),
     "devices_of_letters": ("failed", "hello needs a list of devices"),
     "devices_by_name": ("failed", "hello needs a list of devices"),
