@@ -69,6 +69,7 @@ CHEATS = {
     "caches_by_inputs": ("failed", NOT_EACH),
     "negates_its_cache": ("failed", f"{NOT_EACH}|{WRONG_AS_TIMED}"),
     "computes_only_last_execution": ("failed", NOT_EACH),
+    "computes_when_given_inputs": ("invalid", TOO_FAST),
     "reads_rows_lazily": ("invalid", TOO_FAST),
     # wrong times
     "reports_milliseconds": ("failed", WRONG_UNIT),
@@ -509,6 +510,17 @@ class ComputesOnlyLastExecution(Honest):
 
     def times(self, executions):
         return [self.time() / executions] * executions if executions else []
+
+
+class ComputesWhenGivenInputs(Honest):
+    """Computes when it gets inputs, and copies when it is asked to compute."""
+
+    def take_inputs(self, changed):
+        self.attend()
+        self.kept = self.keep()
+
+    def execute(self):
+        self.restore(self.kept)
 
 
 class ReadsRowsLazily(Honest):
