@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// `Real` is the type of sums. `stored` rounds a score or a probability as storing it would.
+// `Real` is the type of scores and sums. `stored` rounds a value as storing it would.
 struct Exact {
   using Real = double;
   static double stored(const Case&, double value) { return value; }
@@ -28,11 +29,14 @@ struct Plain {
 // Sets the sizes of an exact row.
 void measure_sizes(const Case& work, const float* q, const float* k, const float* v,
                    std::span<const double> p, ReferenceRow& row) {
-  std::vector<double> terms(row.o.size(), 0), moved(row.o.size(), 0);
+  std::vector<double> terms(row.o.size(), 0), moved(row.o.size(), 0), spread(row.o.size(), 0);
   double lse_moved = 0;
   const double least = 0x1p-24 * *std::max_element(p.begin(), p.end());
   for (std::size_t j = 0; j < p.size(); ++j) {
-    if (p[j] < least) row.lost += p[j];
+    if (p[j] < least)
+      row.lost += p[j];
+    else
+      ++row.kept;
     const float *key = k + j * row.o.size(), *value = v + j * row.o.size();
     double products = 0;
     for (std::size_t d = 0; d < row.o.size(); ++d) {
@@ -45,11 +49,28 @@ void measure_sizes(const Case& work, const float* q, const float* k, const float
       const double term = p[j] * value[d], distance = value[d] - row.o[d];
       terms[d] += term * term;
       moved[d] += score_square * distance * distance;
+      spread[d] += p[j] * std::abs(distance);
     }
   }
   row.o_size = std::sqrt(*std::max_element(terms.begin(), terms.end()));
   row.score_lse = lse_moved;
   row.score_o = std::sqrt(*std::max_element(moved.begin(), moved.end()));
+  row.spread = *std::max_element(spread.begin(), spread.end());
+  row.square_spread = std::inner_product(spread.begin(), spread.end(), spread.begin(), 0.0);
+}
+
+// Softmax of the scores and its averages of the values. `scores` become the probabilities.
+template <class Numbers, class Real = typename Numbers::Real>
+ReferenceRow average(const Case& work, std::vector<Real>& scores, const float* v) {
+  const Real largest = *std::max_element(scores.begin(), scores.end());
+  Real denominator = 0;
+  for (const Real score : scores) denominator += std::exp(score - largest);
+  std::vector<Real> o(static_cast<std::size_t>(work.head_dim), 0);
+  for (Real& probability : scores) {
+    probability = Numbers::stored(work, std::exp(probability - largest) / denominator);
+    for (Real& element : o) element += probability * static_cast<Real>(*v++);
+  }
+  return {.o = {o.begin(), o.end()}, .lse = static_cast<double>(largest + std::log(denominator))};
 }
 
 template <class Numbers>
@@ -57,45 +78,51 @@ ReferenceRow attend_in(const Case& work, const float* q, const float* k, const f
   using Real = typename Numbers::Real;
   const Real scale = 1 / std::sqrt(static_cast<Real>(work.head_dim));
   std::vector<Real> scores;
-  Real largest = -std::numeric_limits<Real>::infinity();
   for (std::int64_t j = 0; j < keys; ++j) {
     const float* key = k + j * work.head_dim;
     Real dot = 0;
     for (std::int64_t d = 0; d < work.head_dim; ++d)
       dot += static_cast<Real>(q[d]) * static_cast<Real>(key[d]);
-    scores.push_back(Numbers::stored(work, dot * scale));
-    largest = std::max(largest, scores.back());
+    scores.push_back(dot * scale);
   }
-  Real denominator = 0;
-  for (const Real score : scores) denominator += std::exp(score - largest);
-  std::vector<Real> o(static_cast<std::size_t>(work.head_dim), 0);
-  for (std::int64_t j = 0; j < keys; ++j) {
-    const float* value = v + j * work.head_dim;
-    Real& probability = scores[static_cast<std::size_t>(j)];
-    probability = Numbers::stored(work, std::exp(probability - largest) / denominator);
-    for (std::int64_t d = 0; d < work.head_dim; ++d)
-      o[static_cast<std::size_t>(d)] += probability * static_cast<Real>(value[d]);
+  if constexpr (std::is_same_v<Numbers, Exact>) {
+    ReferenceRow row = average<Numbers>(work, scores, v);
+    measure_sizes(work, q, k, v, scores, row);
+    return row;
+  } else {
+    std::vector<Real> rounded;
+    for (const Real score : scores) rounded.push_back(Numbers::stored(work, score));
+    const bool same = rounded == scores;
+    ReferenceRow row = average<Numbers>(work, scores, v);
+    const ReferenceRow stored = same ? row : average<Numbers>(work, rounded, v);
+    row.stored_o = stored.o;
+    row.stored_lse = stored.lse;
+    return row;
   }
-  ReferenceRow row{{o.begin(), o.end()}, static_cast<double>(largest + std::log(denominator))};
-  if constexpr (std::is_same_v<Numbers, Exact>) measure_sizes(work, q, k, v, scores, row);
-  return row;
 }
 
 // Sets the sizes of an exact row from those of its branches. An error of a branch's LSE moves O towards or
 // away from that branch's O.
 void combine_sizes(std::span<const ReferenceRow> branches, ReferenceRow& row) {
-  double o_square = 0, lse_moved = 0, moved_square = 0;
+  double o_square = 0, lse_moved = 0, moved_square = 0, spread_root = 0;
   for (const ReferenceRow& branch : branches) {
     const double weight = std::exp(branch.lse - row.lse);
-    double distance = 0;
-    for (std::size_t d = 0; d < row.o.size(); ++d)
-      distance = std::max(distance, std::abs(branch.o[d] - row.o[d]));
+    double distance = 0, square_distance = 0;
+    for (std::size_t d = 0; d < row.o.size(); ++d) {
+      const double apart = std::abs(branch.o[d] - row.o[d]);
+      distance = std::max(distance, apart);
+      square_distance += apart * apart;
+    }
     const auto square = [weight](double value) { return weight * weight * value * value; };
     o_square += square(branch.o_size);
     row.lost += weight * branch.lost;
+    row.kept += branch.kept;
     lse_moved += weight * branch.score_lse;
     moved_square += square(branch.score_o) + square(branch.score_lse * distance);
+    row.spread += weight * (branch.spread + distance);
+    spread_root += weight * (std::sqrt(branch.square_spread) + std::sqrt(square_distance));
   }
+  row.square_spread = spread_root * spread_root;
   row.o_size = std::sqrt(o_square);
   row.score_lse = lse_moved;
   row.score_o = std::sqrt(moved_square);
@@ -118,8 +145,24 @@ ReferenceRow combine_in(const Case& work, std::span<const ReferenceRow> branches
       o += std::exp(static_cast<Real>(branch.lse) - largest) / sum * static_cast<Real>(branch.o[d]);
     result.o[d] = static_cast<double>(Numbers::stored(work, o));
   }
-  if constexpr (std::is_same_v<Numbers, Exact>) combine_sizes(branches, result);
   return result;
+}
+
+ReferenceRow combine_exact(const Case& work, std::span<const ReferenceRow> branches) {
+  ReferenceRow row = combine_in<Exact>(work, branches);
+  combine_sizes(branches, row);
+  return row;
+}
+
+ReferenceRow combine_plain(const Case& work, std::span<const ReferenceRow> branches) {
+  ReferenceRow row = combine_in<Plain>(work, branches);
+  std::vector<ReferenceRow> stored;
+  for (const ReferenceRow& branch : branches)
+    stored.push_back({.o = branch.stored_o, .lse = branch.stored_lse});
+  ReferenceRow of_stored = combine_in<Plain>(work, stored);
+  row.stored_o = std::move(of_stored.o);
+  row.stored_lse = of_stored.lse;
+  return row;
 }
 
 // The rows of one head at `positions`, one after another.
@@ -143,8 +186,7 @@ ReferenceRow attend(const Case& work, Arithmetic arithmetic, const float* q, con
 }
 
 ReferenceRow combine(const Case& work, Arithmetic arithmetic, std::span<const ReferenceRow> branches) {
-  return arithmetic == Arithmetic::exact ? combine_in<Exact>(work, branches)
-                                         : combine_in<Plain>(work, branches);
+  return arithmetic == Arithmetic::exact ? combine_exact(work, branches) : combine_plain(work, branches);
 }
 
 namespace {

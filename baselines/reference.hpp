@@ -17,8 +17,8 @@ struct RowId {
   std::int64_t position = 0;
 };
 
-// exact: double precision. plain: a simple evaluation in the case's dtype, with scores, probabilities and
-// output rounded to the dtype and sums in fp32. Every tolerance is based on the difference of the two: a
+// exact: double precision. plain: a simple evaluation in the case's dtype, with probabilities and output
+// rounded to the dtype, scores and sums in fp32. Every tolerance is based on the difference of the two: a
 // result may have at most twice the error of `plain`, as in FlashAttention's tests.
 enum class Arithmetic { exact, plain };
 
@@ -32,7 +32,14 @@ struct ReferenceRow {
   double o_size = 0;     // largest root of the sum over keys of (p v)^2, over the elements of O
   double score_lse = 0;  // sum over keys of p s: what relative errors of scores do to LSE, at most
   double lost = 0;  // sum of the p below 2^-24 of the largest p: beside that, a sum in fp32 may lose them all
+  double kept = 0;  // number of the other keys: roundings of a sum in fp32
   double score_o = 0;  // largest root of the sum over keys of (p s (v - o))^2: what they do to O
+  double spread =
+      0;  // largest sum over keys of p |v - o|: if no score is off by more than e, O by e times it
+  double square_spread = 0;  // the sums that `spread` is the largest of: their squares, summed
+  // Of a plain row, the same with scores rounded to the dtype: what a program that stores them computes.
+  std::vector<double> stored_o = {};
+  double stored_lse = 0;
 };
 
 // Softmax attention of one query over the keys that it sees in one branch. q holds head_dim values, k

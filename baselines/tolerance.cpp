@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -17,72 +18,116 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
+double square_of(double value) {
+  return value * value;
+}
+
 double size_of_lse(const RowScale& row) {
   return std::max(row.exact_lse, 1.0);
+}
+
+std::int64_t partial_results(const Case& work) {
+  return std::ssize(work.pattern) * work.ring_size;
+}
+
+// In roundings of fp32, what roundings of scores and sums do to an O of this size; `spread` likewise.
+double moved_o(const RowScale& row, double size, double spread, bool merged) {
+  const double most = size_of_lse(row) * size;
+  return merged ? most : std::min(most, size_of_lse(row) * spread + std::sqrt(row.kept) * size / 2);
+}
+
+constexpr double kMostOfRow = 0.5;  // of the largest |O| that other terms than the dtype's rounding may reach
+
+PlainError plain_error(std::span<const double> o, double lse, const ReferenceRow& exact) {
+  PlainError error;
+  for (std::size_t i = 0; i < exact.o.size(); ++i) {
+    const double apart = std::abs(exact.o[i] - o[i]);
+    if (!std::isfinite(apart)) return {.overflows = true};
+    error.o = std::max(error.o, apart);
+    error.square_o += apart * apart;
+  }
+  if (!std::isfinite(exact.lse)) return error;
+  if (!std::isfinite(lse)) return {.overflows = true};
+  error.lse = std::abs(exact.lse - lse);
+  return error;
 }
 
 }  // namespace
 
 PlainErrors plain_errors(const ReferenceRow& plain, const ReferenceRow& exact) {
-  PlainErrors errors;
-  for (std::size_t i = 0; i < exact.o.size(); ++i) {
-    const double error = std::abs(exact.o[i] - plain.o[i]);
-    errors.o = std::max(errors.o, error);
-    errors.square_o += error * error;
-  }
-  if (std::isfinite(exact.lse)) errors.lse = std::abs(exact.lse - plain.lse);
+  PlainErrors errors{plain_error(plain.o, plain.lse, exact), {}};
+  errors.stored = plain.stored_o.empty() ? errors : plain_error(plain.stored_o, plain.stored_lse, exact);
   return errors;
 }
 
 RowScale row_scale(const ReferenceRow& exact, const PlainErrors& plain) {
   RowScale scale{.plain = plain,
-                 .size_o = exact.o_size,
                  .lost = exact.lost,
+                 .kept = exact.kept,
                  .score_o = exact.score_o,
-                 .score_lse = exact.score_lse};
+                 .score_lse = exact.score_lse,
+                 .spread = exact.spread,
+                 .square_spread = exact.square_spread};
   for (const double value : exact.o) {
-    scale.size_o = std::max(scale.size_o, std::abs(value));
+    scale.largest_o = std::max(scale.largest_o, std::abs(value));
     scale.exact_square += value * value;
   }
+  scale.size_o = std::max(scale.largest_o, exact.o_size);
   if (std::isfinite(exact.lse)) scale.exact_lse = std::abs(exact.lse);
   return scale;
 }
 
-double lse_roundings(const Case& work) {
-  return static_cast<double>(8 + 2 * std::ssize(work.pattern) * work.ring_size);
+bool fp32_holds_lse(const RowScale& row) {
+  return row.exact_lse <= std::numeric_limits<float>::max();
 }
 
-RowTolerances::RowTolerances(const Case& work, std::span<const RowScale> rows)
-    : unit_(unit_roundoff(work.dtype)),
+double lse_roundings(const Case& work) {
+  return static_cast<double>(8 + 2 * partial_results(work));
+}
+
+RowTolerances::RowTolerances(const Case& work, std::span<const RowScale> rows, Scores scores)
+    : scores_(scores),
+      merged_(partial_results(work) > 1),
+      unit_(unit_roundoff(work.dtype)),
       lse_roundings_(lse_roundings(work)),
       score_unit_(2 * std::sqrt(static_cast<double>(work.head_dim)) * unit_roundoff(Dtype::fp32)) {
   std::vector<double> o, lse;
-  double square = 0, size = 0, largest_score = 0;
+  double square = 0, moved = 0, size = 0;
   for (const RowScale& row : rows) {
-    if (row.size_o > 0) {  // some branch covers it
-      o.push_back(row.plain.o / row.size_o);
-      lse.push_back(row.plain.lse / size_of_lse(row));
+    const PlainError error = plain(row);
+    if (row.size_o > 0 && !error.overflows) {  // some branch covers it
+      o.push_back(error.o / row.size_o);
+      lse.push_back(error.lse / size_of_lse(row));
     }
-    square += row.plain.square_o;
+    square += error.square_o;
+    moved += square_of(moved_o(row, std::sqrt(row.exact_square), std::sqrt(row.square_spread), merged_));
     size += row.exact_square;
-    largest_score = std::max(largest_score, row.exact_lse);
   }
   median_o_ = median_of(std::move(o));
   median_lse_ = median_of(std::move(lse));
   const double rounding = work.dtype == Dtype::fp32 ? unit_ : unit_ / 2;  // the largest; here rows average it
-  relative_ = 4 * (rounding + unit_roundoff(Dtype::fp32) * largest_score) +
-              (size > 0 ? 2 * std::sqrt(square / size) : 0);
+  relative_ = 4 * rounding;
+  if (size > 0)
+    relative_ += 4 * unit_roundoff(Dtype::fp32) * std::sqrt(moved / size) + 2 * std::sqrt(square / size);
+  relative_ = std::min(relative_, kMostOfRow);
+}
+
+PlainError RowTolerances::plain(const RowScale& row) const {
+  return scores_ == Scores::stored && !row.plain.stored.overflows ? row.plain.stored : row.plain;
 }
 
 double RowTolerances::o(const RowScale& row) const {
-  return 2 * std::max(row.plain.o, median_o_ * row.size_o) +
-         4 * (unit_ + unit_roundoff(Dtype::fp32) * row.exact_lse) * row.size_o + score_unit_ * row.score_o +
-         2 * row.lost * row.size_o;
+  const double plain_part = 2 * std::max(plain(row).o, median_o_ * row.size_o);
+  const double score_part = 4 * unit_roundoff(Dtype::fp32) * moved_o(row, row.size_o, row.spread, merged_) +
+                            score_unit_ * row.score_o + 2 * row.lost * row.size_o;
+  const double most = kMostOfRow * row.largest_o;
+  return 4 * unit_ * row.size_o + (scores_ == Scores::stored ? plain_part + std::min(score_part, most)
+                                                             : std::min(plain_part + score_part, most));
 }
 
 double RowTolerances::lse(const RowScale& row) const {
   const double size = size_of_lse(row);
-  return 2 * std::max(row.plain.lse, median_lse_ * size) +
+  return 2 * std::max(plain(row).lse, median_lse_ * size) +
          lse_roundings_ * unit_roundoff(Dtype::fp32) * size + unit_ / 32 + score_unit_ * row.score_lse +
          2 * row.lost;
 }

@@ -242,6 +242,7 @@ const Implementation kCublas = {
     .help = "cuBLAS products around a softmax, dilated rows read in place, merged by LSE",
     .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
+    .stores_scores = true,
     .peak_unit = gpu_product_unit,
     .why_not = why_not,
     .why_not_on = why_not_on,

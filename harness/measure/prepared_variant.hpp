@@ -85,6 +85,14 @@ class PreparedVariant {
   const Implementation& implementation_;
 };
 
+// Why the output of the variant is wrong, if it is. A program that gives no LSE may be a chain of products that
+// stores its scores.
+inline VerifyResult judged(const Case& work, const PreparedVariant& variant, const OutputErrors& errors) {
+  const bool chain = variant.traits().process != 0 && errors.lse_values == 0;
+  return judge_output(work, errors,
+                      chain || variant.implementation().stores_scores ? Scores::stored : Scores::fp32);
+}
+
 // A variant whose output is right, ready to be timed and counted. `record` collects the measurements.
 struct VerifiedVariant {
   Record record;

@@ -158,10 +158,11 @@ OutputErrors compare_rows(const Oracle& oracle, const TakenRows& taken) {
   return errors;
 }
 
-VerifyResult judge_output(const Case& work, const OutputErrors& errors) {
+VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores scores) {
   std::vector<RowScale> scales;
   for (const RowErrors& row : errors.rows) scales.push_back(row.scale);
-  const RowTolerances tolerances(work, scales);
+  const RowTolerances tolerances(work, scales, scores);
+  const RowErrors* beyond_fp32 = nullptr;  // a row
   const bool has_lse = errors.lse_values > 0;
   Worst o, lse;
   double largest = 0, largest_lse = 0, square = 0, size = 0;
@@ -172,6 +173,7 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors) {
     largest_lse = std::max(largest_lse, row.lse);
     square += row.square_o;
     size += row.scale.exact_square;
+    if (!fp32_holds_lse(row.scale)) beyond_fp32 = &row;
   }
   VerifyResult result;
   RowCheck& found = result.check;
@@ -182,7 +184,13 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors) {
            .rows = rows,
            .tolerance = o.tolerance,
            .worst = std::max(o.ratio, 0.0)};
-  if (errors.bad > 0)
+  if (beyond_fp32 != nullptr)
+    result.fault = fmt::format(
+        "the LSE of the row at {} is {:.3g} in size, beyond fp32: no output of these inputs can be verified; "
+        "make "
+        "them or score_scale smaller",
+        row_text(beyond_fp32->row), beyond_fp32->scale.exact_lse);
+  else if (errors.bad > 0)
     result.fault = fmt::format("{} of {} output values are NaN, infinite or were never written", errors.bad,
                                errors.values);
   else if (errors.bad_lse > 0)
@@ -198,9 +206,10 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors) {
   return result;
 }
 
-VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads) {
+VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads,
+                           Scores scores) {
   const TakenRows taken = take_rows(work, output, oracle.rows, InputSet::first, threads);
-  return judge_output(work, compare_rows(oracle, taken));
+  return judge_output(work, compare_rows(oracle, taken), scores);
 }
 
 }  // namespace hilbench

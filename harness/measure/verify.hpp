@@ -78,13 +78,15 @@ OutputErrors compare_rows(const Oracle& oracle, const TakenRows& taken);
 
 // The result of a verification; `fault` says why the output is wrong. All values of O must be finite and must
 // have been written, in all rows. So must those of LSE, but -infinity is right for a row that no branch
-// covers.
+// covers. If a row's exact LSE is beyond fp32, no output is right, and the fault says so. `scores`: how the
+// variant keeps them.
 struct VerifyResult {
   RowCheck check;
   std::optional<std::string> fault;
 };
-VerifyResult judge_output(const Case& work, const OutputErrors& errors);
+VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores scores = Scores::fp32);
 // The same for the rows of the oracle, in an output of the first inputs.
-VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads);
+VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads,
+                           Scores scores = Scores::fp32);
 
 }  // namespace hilbench

@@ -120,7 +120,7 @@ std::optional<std::string> PoisonedRounds::fault_of(std::size_t v, const TimedSa
   for (const TakenRows& taken : taken_[v])
     errors.add(
         compare_rows(run_.bench.oracle(variant.prepared->function(), InputSet::second, compared_), taken));
-  const VerifyResult result = judge_output(run_.bench.work, errors);
+  const VerifyResult result = judged(run_.bench.work, *variant.prepared, errors);
   if (!variant.record.verify) variant.record.verify.emplace();
   Verification& verify = *variant.record.verify;
   verify.after = result.check;

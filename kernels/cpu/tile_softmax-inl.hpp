@@ -77,6 +77,32 @@ HWY_INLINE void find_maxima(const float* HWY_RESTRICT scores, std::size_t keys, 
   }
 }
 
+// A fused score * scale - shift is not 0 for the largest score: it is what rounding took from `shift`, and
+// beyond this shift it may be more than 1.
+constexpr float kMostFusedShift = 16777216.0f;
+
+template <std::size_t kVectors>
+HWY_INLINE bool can_fuse(const Vector* shift) {
+  const Vector most = hn::Set(kFloats, kMostFusedShift);
+  auto within = hn::Le(hn::Abs(shift[0]), most);
+  for (std::size_t v = 1; v < kVectors; ++v) within = hn::And(within, hn::Le(hn::Abs(shift[v]), most));
+  return hn::AllTrue(kFloats, within);
+}
+
+// Replaces scores by score * scale - shift, with a product that is rounded as `shift` was: it is 0 for the
+// largest score. The minimum, which changes no score, keeps a compiler from fusing the two.
+template <std::size_t kVectors>
+HWY_NOINLINE void shift_scores(float* HWY_RESTRICT scores, std::size_t keys, Vector scale,
+                               const Vector* shift) {
+  const Vector most = hn::Set(kFloats, std::numeric_limits<float>::max());
+  for (std::size_t key = 0; key < keys; ++key)
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      float* score = scores + (key * kVectors + v) * kLanes;
+      const Vector product = hn::Min(hn::Mul(hn::Load(kFloats, score), scale), most);
+      hn::Store(hn::Sub(product, shift[v]), kFloats, score);
+    }
+}
+
 // Turns scores into probabilities relative to the maximum, which is raised if a score exceeds it by more than
 // Products::kSlack. Writes to `factor` what earlier sums must be multiplied with. Calls `alongside(key)`
 // before the arithmetic of kAmxBlock keys from `key` on.
@@ -85,7 +111,7 @@ HWY_INLINE void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, floa
                               float* HWY_RESTRICT max, float* HWY_RESTRICT sum, float* HWY_RESTRICT factor,
                               const Alongside& alongside) {
   constexpr std::size_t kWidth = kVectors * kLanes;
-  const Vector scale = hn::Set(kFloats, scale_log2);
+  Vector scale = hn::Set(kFloats, scale_log2);
   const Vector one = hn::Set(kFloats, 1.0f);  // scores are in units of log2
   Vector top[kVectors], total[kVectors], shift[kVectors];
   find_maxima<kVectors>(scores, keys, top);
@@ -97,6 +123,11 @@ HWY_INLINE void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, floa
     hn::Store(state.max, kFloats, max + v * kLanes);
     shift[v] = state.shift();
     total[v] = state.sum;
+  }
+  if (!can_fuse<kVectors>(shift)) {
+    shift_scores<kVectors>(scores, keys, scale, shift);
+    scale = one;
+    for (Vector& by : shift) by = hn::Zero(kFloats);
   }
   const auto probability = [&](std::size_t key, std::size_t v) HWY_ATTR {
     const Vector score = hn::Load(kFloats, scores + key * kWidth + v * kLanes);

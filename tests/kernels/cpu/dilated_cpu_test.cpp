@@ -201,6 +201,22 @@ TEST(DilatedCpu, LargeScoresStayFinite) {
 }
 
 // Every head_dim from 16 on, over blocks of keys and panels of queries that end anywhere.
+// Beyond 2^24 a fused product is off by whole units of the exponent. Scores of 1e4 to 1e20, of both signs.
+TEST(DilatedCpu, HugeScoresEqualTheOracle) {
+  for (std::uint64_t seed = 0; seed < (kSanitized ? 6 : 60); ++seed) {
+    Random random(seed);
+    AttentionProblem problem(random_case(random), random);
+    const float factor = std::pow(10.0f, static_cast<float>(between(random, 4, 18)));
+    for (float& value : problem.q) value = round_to(problem.work.dtype, value * factor);
+    const KernelChoice choice = random_choice(random);
+    const ExpectedRows expected(problem, every_row(problem.work));
+    on_every_target(problem.work.dtype, [&](Bf16Products) {
+      EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, choice, 2)), "")
+          << "seed " << seed << ", " << case_id(problem.work) << ", scores times " << factor;
+    });
+  }
+}
+
 TEST(DilatedCpu, Bf16TakesEveryHeadDim) {
   for (std::int64_t head_dim = 16; head_dim <= 256; head_dim += head_dim < 70 ? 1 : 31) {
     Random random(static_cast<std::uint64_t>(head_dim));
