@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,7 +13,6 @@
 #include "reports/claims/claims_file.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
-#include "tests/slowness.hpp"
 
 namespace hilbench {
 namespace {
@@ -119,22 +117,14 @@ TEST(Report, KeepsItsSampleWhereAsked) {
   write_report(sample::input(), folder);
 }
 
-TEST(Report, TenThousandRecordsInThreeSeconds) {
+// How long it takes: tests/reports/page/page_test.py.
+TEST(Report, TenThousandRecordsMakeSmallFiles) {
   ReportInput input;
   input.meta["sweep"] = "large";
   input.records = sample::many(10'000);
   Folder folder;
-  const double limit_s = 3 * slowness();
-  std::chrono::duration<double> took{
-      1e9};  // the shortest of three: other work on the machine can only add time
-  for (int attempt = 0; attempt < 3 && took.count() >= limit_s; ++attempt) {
-    const auto begin = std::chrono::steady_clock::now();
-    write_report(input, folder.path());
-    took = std::min<std::chrono::duration<double>>(took, std::chrono::steady_clock::now() - begin);
-  }
-  EXPECT_LT(took.count(), limit_s);
+  write_report(input, folder.path());
   EXPECT_LT(fs::file_size(folder.path() / "report.html"), 10'000'000u);
-  RecordProperty("seconds", std::to_string(took.count()));
   for (const auto& entry : fs::directory_iterator(folder.path() / "figures"))
     EXPECT_TRUE(entry.path().extension() != ".svg" || fs::file_size(entry.path()) < 200'000u) << entry.path();
 }

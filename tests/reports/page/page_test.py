@@ -2,7 +2,7 @@
 
 The writer prints the sample records of tests/reports/sample_records.hpp, with some hostile names, or as many
 records as requested. Exits with 77 if there is no Chromium. CTest runs the parts as tests of their own (--part): `large`
-judges a time, and alone runs alone.
+judges times, and alone runs alone.
 """
 
 import argparse
@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import chromium  # noqa: E402
 
 ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script> & \x01\x1b[31m\u2028"
+MOST_TO_REPORT = 4  # seconds, for 10,000 records with figures of all forms
 faults = []
 
 
@@ -323,13 +324,14 @@ def check_large(browser, hilbench, writer, slowness):
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "records.jsonl"), "w") as out:
             subprocess.run([writer, "10000"], check=True, stdout=out)
-        file, made = report(hilbench, folder)
+        file, made = min(report(hilbench, folder) for _ in range(3))  # what else the machine does only ever adds
         size = os.path.getsize(file)
         browser.window(1440)
-        shown = min(browser.open(file) for _ in range(3))  # what else the machine does only ever adds
+        shown = min(browser.open(file) for _ in range(3))
         print(f"10,000 records: report in {made:.2f} s (with figures of all forms), {size / 1e6:.2f} MB, interactive in {shown:.2f} s")
         expect(drawn(browser), "10,000 records: figures are drawn")
         expect(size < 10e6, f"the page of 10,000 records has {size} bytes")
+        expect(made < MOST_TO_REPORT * slowness, f"the report of 10,000 records takes {made:.2f} s")
         expect(shown < 2 * slowness, f"it is interactive after {shown:.2f} s")
         expect(browser.js("document.documentElement.dataset.ready") == "yes", "10,000 records: the scripts end")
         set_value(browser, "#records input", "hilbert@tokens")
