@@ -296,13 +296,12 @@ def check_pages(browser, out, share, all_pages):
 
 
 def slow_pages(out):
-    again = [one for file in out.parent.glob(f"{out.name}.*.slow.json") for one in json.loads(file.read_text())]
+    return [one for file in out.parent.glob(f"{out.name}.*.slow.json") for one in json.loads(file.read_text())]
+
+
+def check_opening(browser, out, slowness):
+    limit, again = MOST_TO_OPEN * slowness, slow_pages(out)
     print(f"{len(again)} pages were not opened in time beside other work")
-    return again
-
-
-def check_opening(browser, out, again, slowness):
-    limit = MOST_TO_OPEN * slowness
     for page, window in again:
         seconds = math.inf
         for _ in range(3):
@@ -325,8 +324,8 @@ def main():
     if not chromium.program():
         print("no Chromium here (Debian: chromium)")
         return 77
-    again = slow_pages(given.site) if given.part == "opening" else []
-    if given.part == "opening" and not again:
+    if given.part == "opening" and not slow_pages(given.site):
+        print("every page was opened in time beside other work")
         return 0
     with tempfile.TemporaryDirectory() as folder, chromium.Browser() as browser:
         place = pathlib.Path(folder)
@@ -340,7 +339,7 @@ def main():
         if given.part in (None, "pages"):
             check_pages(browser, published, given.share, given.all)
         if given.part in (None, "opening"):
-            check_opening(browser, published, again or slow_pages(published), chromium.slowness(given.slowness))
+            check_opening(browser, published, chromium.slowness(given.slowness))
     print(f"{len(faults)} faults")
     return 1 if faults else 0
 
