@@ -72,8 +72,7 @@ std::string unavailable(const Implementation& implementation, const GpuSurvey& s
   const Case ordinary{
       .kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = implementation.device};
   const std::string name(implementation.name);
-  Variant variant{KernelChoice{.name = name}};
-  if (implementation.kind == ImplementationKind::baseline) variant.choice = BaselineName{name};
+  const Variant variant = variant_named(implementation.kind, name);
   // A reason in the build has priority over a reason in the machine.
   const auto reason = [&](const Case& work, const Variant& by) {
     if (on_gpu && !survey.absence.empty()) return implementation.why_not(work, by).value_or(survey.absence);

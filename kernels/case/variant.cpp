@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace hilbench {
 namespace {
@@ -163,6 +164,11 @@ const KernelChoice& Variant::kernel() const {
   static const KernelChoice defaults;
   const KernelChoice* kernel = std::get_if<KernelChoice>(&choice);
   return kernel != nullptr ? *kernel : defaults;
+}
+
+Variant variant_named(ImplementationKind kind, std::string name) {
+  if (kind == ImplementationKind::baseline) return {BaselineName{std::move(name)}};
+  return {KernelChoice{.name = std::move(name)}};
 }
 
 std::string variant_id(const Variant& variant) {

@@ -119,6 +119,9 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
+// The kernel or baseline of this name, with all options at their defaults.
+Variant variant_named(ImplementationKind kind, std::string name);
+
 enum class OptionScope { kernels, windows, rings };  // to what an option applies
 // Where an option that is not at its default stands in the id: after the order, or after the ring algorithm.
 // own: variant_id() says where, if anywhere.

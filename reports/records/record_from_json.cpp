@@ -133,9 +133,7 @@ Case case_from(const json& params, const json& asked) {
 }
 
 Variant variant_from(const Record& record, const json& params, const json& asked) {
-  const std::string name = record.variant_id.substr(0, record.variant_id.find('/'));
-  Variant variant{KernelChoice{.name = name}};
-  if (record.kind == ImplementationKind::baseline) variant.choice = BaselineName{name};
+  Variant variant = variant_named(record.kind, record.variant_id.substr(0, record.variant_id.find('/')));
   // A record that was stored before an option existed lacks it; the variant had the default. A baseline has
   // only the options of rings.
   for (const VariantOption& option : variant_fields()) {

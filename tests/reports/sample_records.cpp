@@ -45,11 +45,11 @@ Record record(const Case& of, std::string_view kernel, std::string_view order, b
   Record made;
   made.sweep = "quick";
   made.work = of;
-  made.variant = {KernelChoice{.name = std::string(kernel), .order = std::string(order)}};
-  if (baseline) made.variant.choice = BaselineName{std::string(kernel)};
+  made.kind = baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
+  made.variant = variant_named(made.kind, std::string(kernel));
+  if (!baseline) made.variant.change().order = order;
   made.case_id = case_id(of);
   made.kernel = baseline ? std::string(kernel) : "dilated_cpu";
-  made.kind = baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
   if (order == "hilbert") made.order_chunk = made.variant.change().order_chunk = 4096;
   made.variant_id = variant_id(made.variant);
   made.threads = 2;

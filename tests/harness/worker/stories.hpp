@@ -17,10 +17,9 @@ inline Record planned(const std::string& kernel) {
   record.work = {
       .sequence_length = 96, .pattern = {{32, 2}, {96, 3}}, .heads = 2, .kv_heads = 2, .head_dim = 16};
   record.work.device = DeviceKind::cpu;
-  record.variant = {KernelChoice{.name = kernel}};
-  if (kernel == kPeak.name) record.variant.choice = BaselineName{kernel};
+  record.kind = kernel == kPeak.name ? ImplementationKind::baseline : ImplementationKind::kernel;
+  record.variant = variant_named(record.kind, kernel);
   record.kernel = kernel;
-  record.kind = record.variant.is_baseline() ? ImplementationKind::baseline : ImplementationKind::kernel;
   record.variant_id = variant_id(record.variant);
   record.case_id = case_id(record.work);
   record.threads = 1;
