@@ -85,8 +85,7 @@ Refusal why_not_order(const Case& work, const KernelChoice& choice) {
   const OrderEntry* entry = find_order_entry(choice.order);
   if (!has_grid(work))
     return entry != nullptr && entry->grid.only
-               ? Refusal(
-                     fmt::format("order {} cuts a grid; the case has a sequence without one", choice.order))
+               ? Refusal(fmt::format("order {} is for grids alone; this sequence has no grid", choice.order))
                : std::nullopt;
   if (entry != nullptr && entry->info.param == OrderParam::chunk &&
       (choice.order_param || choice.order_chunk != 0))

@@ -166,7 +166,8 @@ class OrderOnGridTest(unittest.TestCase):
                                  (["hilbert", "--grid", "4x4", "--dilation", "2x2"], "--dilation does not apply"),
                                  (["residue_boxes.2", "--grid", "4x4"], "write residue_boxes.8.16"),
                                  (["boxes.2", "--grid", "4x4"], "write boxes.8.16"),
-                                 (["boxes.2.2", "--length", "16"], "cuts a grid"),
+                                 (["boxes.2.2", "--length", "16"], "order boxes is for grids alone"),
+                                 (["residue_hilbert", "--length", "16"], "order residue_hilbert is for grids alone"),
                                  (["boxes.0.2", "--grid", "4x4"], "an extent of a box is 0")]:
             _, err = self.program.run("order", *arguments, status=2)
             self.assertIn(words, err, arguments)

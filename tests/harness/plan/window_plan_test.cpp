@@ -111,7 +111,7 @@ TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
                          "{kernel: dilated, order: boxes.8.8}");
   EXPECT_EQ(branches.variant("dilated/linear.aligned").skip, "tiles: only windows have tiles of keys");
   EXPECT_EQ(branches.variant("dilated/boxes.8.8").skip,
-            "order boxes cuts a grid; the case has a sequence without one");
+            "order boxes is for grids alone; this sequence has no grid");
 }
 
 // The masks of sweeps/windows/points.yaml, which the program holds.
@@ -142,7 +142,7 @@ TEST(WindowPlan, SkipsWhatCannotComputeAMask) {
   EXPECT_FALSE(planned.variant("dilated/hilbert").skip);
   EXPECT_FALSE(planned.variant("dilated/hilbert.512").skip);
   EXPECT_EQ(planned.variant("dilated/boxes.8.8").skip,
-            "order boxes cuts a grid; the case has a sequence without one");
+            "order boxes is for grids alone; this sequence has no grid");
   EXPECT_EQ(planned.variant("dilated/hilbert.slot").skip,
             "key_visit: tiles of windows always read their keys by slot");
   const Planned grid = points(", grid: [64, 128]", "{kernel: dilated, order: [bitrev_residue, boxes.8.8]}");

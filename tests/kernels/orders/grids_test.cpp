@@ -134,7 +134,7 @@ TEST(GridOrders, SayWhyThereIsNone) {
   EXPECT_EQ(why_not_order(video, {.order = "residue_boxes", .order_box = {8, 8}}),
             "order residue_boxes of 2 extents on a grid of 3 dimensions: write residue_boxes.2.8.8");
   EXPECT_EQ(why_not_order(sequence, {.order = "residue_hilbert"}),
-            "order residue_hilbert cuts a grid; the case has a sequence without one");
+            "order residue_hilbert is for grids alone; this sequence has no grid");
   EXPECT_EQ(why_not_order(flat, {.order = "hilbert", .order_chunk = 16}),
             "order hilbert with a chunk: order_chunk does not apply to grids");
   EXPECT_EQ(why_not_order(flat, {.order = "hilbert", .order_param = 16}),
@@ -142,7 +142,7 @@ TEST(GridOrders, SayWhyThereIsNone) {
   EXPECT_EQ(why_not_order(video, {.order = "boxes", .order_box = {8, 8}}),
             "order boxes of 2 extents on a grid of 3 dimensions: write boxes.2.8.8");
   EXPECT_EQ(why_not_order(sequence, {.order = "boxes", .order_box = {8, 8}}),
-            "order boxes cuts a grid; the case has a sequence without one");
+            "order boxes is for grids alone; this sequence has no grid");
   EXPECT_THROW(order_request(flat, {.order = "bitrev_residue"}), UsageError);
   EXPECT_THROW(order_slots({.name = "residue_hilbert", .length = 12}), UsageError);
   EXPECT_THROW(order_slots({.name = "boxes", .length = 12, .box = {2, 2}}), UsageError);

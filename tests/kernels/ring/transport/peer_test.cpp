@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/runtime/status.hpp"
+#include "kernels/machine/gpu.hpp"
 #include "tests/kernels/ring/transport/arrivals.hpp"
 #include "tests/kernels/ring/transport/gpu_exercise.hpp"
 #include "tests/kernels/ring/transport/run_ranks.hpp"
@@ -28,7 +29,13 @@ std::vector<std::string> run_peers(int ranks, double timeout_s, const std::funct
   });
 }
 
-class PeerRanks : public testing::TestWithParam<int> {};
+class Peer : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string absence = survey_gpus().absence; !absence.empty()) GTEST_SKIP() << absence;
+  }
+};
+class PeerRanks : public Peer, public testing::WithParamInterface<int> {};
 
 TEST_P(PeerRanks, ExchangeRandomMessages) {
   for (unsigned seed = 0; seed < 4; ++seed)
@@ -76,7 +83,7 @@ TEST_P(PeerRanks, KeepTheOrderOfStream0) {
 INSTANTIATE_TEST_SUITE_P(Sizes, PeerRanks, testing::Values(1, 2, 3, 4, 8), testing::PrintToStringParamName());
 
 // The computation takes every multiprocessor until its end, and still the exchange is done by then.
-TEST(Peer, CopyEnginesTakeNothingFromAComputation) {
+TEST_F(Peer, CopyEnginesTakeNothingFromAComputation) {
   int gpus = 0;
   HILBENCH_CUDA(cudaGetDeviceCount(&gpus));
   if (gpus < 2) GTEST_SKIP() << "one GPU here";
@@ -88,7 +95,7 @@ TEST(Peer, CopyEnginesTakeNothingFromAComputation) {
   }));
 }
 
-TEST(Peer, ARankThatNeverComesIsNamed) {
+TEST_F(Peer, ARankThatNeverComesIsNamed) {
   const std::vector<std::string> errors = run_peers(2, 0.3, [](Transport& transport) {
     const Words words(1000);
     if (transport.rank() == 1) return;
@@ -98,7 +105,7 @@ TEST(Peer, ARankThatNeverComesIsNamed) {
   EXPECT_EQ(errors[0], "rank 0 waited 0.3 s for rank 1 to receive 4000 bytes");
 }
 
-TEST(Peer, AnAbortEndsTheRing) {
+TEST_F(Peer, AnAbortEndsTheRing) {
   const std::vector<std::string> errors = run_peers(3, kPatience_s, [](Transport& transport) {
     const Words sent(1 << 20), received(1 << 20);
     cuda::hold(kLongCycles, nullptr);
