@@ -87,6 +87,12 @@ class Device {
   virtual void observe() {}
   // The energy that the whole device has used so far, whoever used it.
   virtual EnergyReading energy() { return {.counts = {}, .reason = "this device counts no energy"}; }
+  // Runs `body`. The share of that time that the whole device worked, for whichever process; nothing if that
+  // is not known.
+  virtual std::optional<double> busy_share(const std::function<void()>& body) {
+    body();
+    return std::nullopt;
+  }
   // The number of the GPU.
   virtual std::optional<int> gpu_ordinal() const { return std::nullopt; }
   // Multiprocessors of the GPU.

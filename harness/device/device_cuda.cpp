@@ -155,6 +155,9 @@ class CudaDevice final : public Device {
 
   void observe() override { monitor_.observe(); }
   EnergyReading energy() override { return monitor_.energy(); }
+  std::optional<double> busy_share(const std::function<void()>& body) override {
+    return monitor_.busy_share(body);
+  }
   std::optional<int> gpu_ordinal() const override { return gpu_.ordinal; }
   std::optional<int> multiprocessors() const override { return gpu_.multiprocessors; }
   std::string gpu_uuid() const override { return gpu_.uuid; }

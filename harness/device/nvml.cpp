@@ -23,6 +23,24 @@ struct ProcessInfo {  // nvmlProcessInfo_t
   unsigned long long used_bytes;
   unsigned gpu_instance, compute_instance;
 };
+// "GPM Functions": two samples of counters, and metrics from their difference.
+using GpmSample = struct nvmlGpmSample_st*;
+struct GpmMetric {  // nvmlGpmMetric_t
+  unsigned id;
+  int status;
+  double value;
+  const char *short_name, *long_name, *unit;
+};
+struct GpmRequest {  // nvmlGpmMetricsGet_t; its list of metrics is longer
+  unsigned version, count;
+  GpmSample before, after;
+  std::array<GpmMetric, 512> metrics;
+};
+struct GpmSupport {  // nvmlGpmSupport_t
+  unsigned version, supported;
+};
+constexpr unsigned kGpmVersion = 1;
+constexpr unsigned kGraphicsUtilisation = 1;  // percent of the time that any work was on the GPU
 constexpr unsigned kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
 
 struct Reason {
@@ -74,6 +92,16 @@ struct Queries {
   // In drivers since Volta.
   int (*millijoules)(Handle, unsigned long long*) =
       optional<int(Handle, unsigned long long*)>("nvmlDeviceGetTotalEnergyConsumption");
+  // In drivers since Hopper.
+  int (*gpm_support)(Handle, GpmSupport*) = optional<int(Handle, GpmSupport*)>("nvmlGpmQueryDeviceSupport");
+  int (*gpm_allocate)(GpmSample*) = optional<int(GpmSample*)>("nvmlGpmSampleAlloc");
+  int (*gpm_free)(GpmSample) = optional<int(GpmSample)>("nvmlGpmSampleFree");
+  int (*gpm_sample)(Handle, GpmSample) = optional<int(Handle, GpmSample)>("nvmlGpmSampleGet");
+  int (*gpm_metrics)(GpmRequest*) = optional<int(GpmRequest*)>("nvmlGpmMetricsGet");
+  bool has_gpm() const {
+    return gpm_support != nullptr && gpm_allocate != nullptr && gpm_free != nullptr &&
+           gpm_sample != nullptr && gpm_metrics != nullptr;
+  }
 };
 
 const Queries& nvml() {
@@ -210,6 +238,54 @@ EnergyReading GpuMonitor::energy() const {
   else
     reading.counts.push_back({.microjoules = 1000 * std::uint64_t{millijoules}});
   return reading;
+}
+
+namespace {
+
+// One sample of the counters; null if the driver gives none.
+class CounterSample {
+ public:
+  CounterSample() {
+    if (nvml().gpm_allocate(&sample_) != 0) sample_ = nullptr;
+  }
+  ~CounterSample() {
+    if (sample_ != nullptr) nvml().gpm_free(sample_);
+  }
+  CounterSample(const CounterSample&) = delete;
+  CounterSample& operator=(const CounterSample&) = delete;
+
+  bool take(Handle handle) { return sample_ != nullptr && nvml().gpm_sample(handle, sample_) == 0; }
+  GpmSample get() const { return sample_; }
+
+ private:
+  GpmSample sample_ = nullptr;
+};
+
+bool counts_activity(Handle handle) {
+  GpmSupport support{.version = kGpmVersion, .supported = 0};
+  return nvml().has_gpm() && nvml().gpm_support(handle, &support) == 0 && support.supported != 0;
+}
+
+}  // namespace
+
+std::optional<double> GpuMonitor::busy_share(const std::function<void()>& body) const {
+  const State& state = *state_;
+  if (state.handle == nullptr || state.handle != state.whole || !counts_activity(state.handle)) {
+    body();
+    return std::nullopt;
+  }
+  CounterSample before, after;
+  const bool began = before.take(state.handle);
+  body();
+  if (!began || !after.take(state.handle)) return std::nullopt;
+  const auto request = std::make_unique<GpmRequest>();
+  request->version = kGpmVersion;
+  request->count = 1;
+  request->before = before.get();
+  request->after = after.get();
+  request->metrics[0].id = kGraphicsUtilisation;
+  if (nvml().gpm_metrics(request.get()) != 0 || request->metrics[0].status != 0) return std::nullopt;
+  return request->metrics[0].value / 100;
 }
 
 nlohmann::json GpuMonitor::summary() const {

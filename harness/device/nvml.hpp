@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "harness/device/energy.hpp"
@@ -23,6 +25,10 @@ class GpuMonitor {
   void observe();
   // What the whole GPU has used since its driver was loaded. NVML counts millijoules.
   EnergyReading energy() const;
+  // The share of the time while `body` ran that the GPU worked, for whichever process; nothing if the driver
+  // does not tell (it does for compute capability 9.0 and up, and not for slices). `body` should take a tenth
+  // of a second or more.
+  std::optional<double> busy_share(const std::function<void()>& body) const;
   // {"sm_mhz":[min,max],"memory_mhz":[min,max],"temperature_c":[..],"power_w":[..],"throttle":["..."],
   //  "foreign_processes":n,"mig":true if the device is a slice of a GPU (then clocks, temperature and power
   //  are those of the whole GPU),"driver":"580.1","power_limit_w":the enforced limit,"ecc":true if memory

@@ -94,9 +94,11 @@ void join_requests(Requests& total, const Requests& part) {
   total.reported_ns += part.reported_ns;
   total.wall_ns += part.wall_ns;
   total.processor_ns += part.processor_ns;
-  total.busy_ns =
-      total.busy_ns && part.busy_ns ? std::optional(*total.busy_ns + *part.busy_ns) : std::nullopt;
   total.empty_ns = std::min(total.empty_ns, part.empty_ns);
+  const bool busy = total.busy_ns && part.busy_ns;
+  total.busy_ns = busy ? std::optional(*total.busy_ns + *part.busy_ns) : std::nullopt;
+  total.busy_reported_ns =
+      busy ? std::optional(*total.busy_reported_ns + *part.busy_reported_ns) : std::nullopt;
 }
 
 // Adds what another process measured.

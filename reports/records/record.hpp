@@ -74,11 +74,13 @@ inline std::int64_t compared_rows(const Verification& verify) {
 // What a program was asked for while it was timed, and how long that took by clocks that are not its own.
 struct Requests {
   std::int64_t count = 0, executions = 0;
-  double reported_ns = 0;         // by the program, for all executions
-  double wall_ns = 0;             // from asking to the answer
-  double processor_ns = 0;        // that the program and what it started used meanwhile, over all cores
-  std::optional<double> busy_ns;  // that its GPU worked meanwhile; nothing if that is not known
-  double empty_ns = 0;            // of them the request itself takes, for each; 0: not known
+  double reported_ns = 0;   // by the program, for all executions
+  double wall_ns = 0;       // from asking to the answer
+  double processor_ns = 0;  // that the program and what it started used meanwhile, over all cores
+  double empty_ns = 0;      // of them the request itself takes, for each; 0: not known
+  // Of a further request: that its GPU worked, and what the program reported for it; nothing if that is not
+  // known.
+  std::optional<double> busy_ns, busy_reported_ns;
 };
 
 struct Timing {

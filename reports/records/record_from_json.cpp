@@ -291,8 +291,9 @@ Requests requests_from(const json& from) {
           .reported_ns = known_amount_at(from, "reported_ns"),
           .wall_ns = known_amount_at(from, "wall_ns"),
           .processor_ns = known_amount_at(from, "processor_ns"),
+          .empty_ns = known_amount_at(from, "empty_ns"),
           .busy_ns = optional_amount_at(from, "busy_ns"),
-          .empty_ns = known_amount_at(from, "empty_ns")};
+          .busy_reported_ns = optional_amount_at(from, "busy_reported_ns")};
 }
 
 void read_results(const json& from, std::int64_t schema, Record& record) {

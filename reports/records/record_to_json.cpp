@@ -134,8 +134,9 @@ json requests_json(const Requests& requests) {
           {"reported_ns", number(requests.reported_ns)},
           {"wall_ns", number(requests.wall_ns)},
           {"processor_ns", number(requests.processor_ns)},
+          {"empty_ns", number(requests.empty_ns)},
           {"busy_ns", number(requests.busy_ns)},
-          {"empty_ns", number(requests.empty_ns)}};
+          {"busy_reported_ns", number(requests.busy_reported_ns)}};
 }
 
 // A list for each process.
