@@ -30,6 +30,7 @@
 #include "kernels/machine/host.hpp"
 #include "kernels/machine/host_memory.hpp"
 #include "kernels/machine/nvml.hpp"
+#include "kernels/machine/processor_limits.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 #include "reports/figures/chart_library.hpp"
@@ -57,6 +58,17 @@ ProbeFinding look_at_cpu() {
                   host.cpu, host.cores, default_threads(host), simd_text(host.simd),
                   bf16.against ? "none" : name_of(bf16.products), caches,
                   static_cast<double>(host.available_memory_bytes) / (1 << 30), wrong)};
+}
+
+// Whether this process may use the whole processor.
+ProbeFinding look_at_cores() {
+  const Host host = inspect_host();
+  const std::string quota =
+      host.quota_cores > 0 ? fmt::format("a quota of {:.4g} cores", host.quota_cores) : "no quota";
+  const std::string text =
+      fmt::format("{} of {} cores in the affinity mask, {}", host.allowed_cores, host.threads, quota);
+  if (limited_cores_text(host).empty()) return {true, text};
+  return {.text = text + "; times will be those of fewer cores than the machine has; see docs/machines.md"};
 }
 
 // Asks for 2 MiB pages, and looks at what the system gives.
@@ -213,6 +225,7 @@ struct Part {
 
 constexpr auto kParts = std::to_array<Part>({
     {"processor", look_at_cpu},
+    {"cores", look_at_cores},
     {"huge pages", look_at_huge_pages},
     {"BLAS (baseline gemm)", look_at_blas},
     {"perf hardware events", [] { return look_at_counters("default", kCpuTarget); }},

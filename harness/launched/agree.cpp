@@ -90,6 +90,8 @@ Site common_site(Site own, const std::vector<Json>& values) {
   count_own_gpus(uuids, own);
   for (const Json& value : values) own.hosts.push_back(value.at("host"));
   own.host.cores = values[0].at("cores");
+  own.host.allowed_cores = values[0].at("allowed_cores");
+  own.host.quota_cores = values[0].at("quota_cores");
   own.host.nominal_ghz = values[0].at("ghz");
   for (const Json& value : values) {
     own.host.available_memory_bytes =
@@ -146,6 +148,8 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
             {"sweep", {{"name", run.sweep.file.string()}, {"hash", hash_text(run.sweep.text)}}},
             {"instructions", facts_of(instructions_identity(run.site.host.simd))},
             {"cores", run.site.host.cores},
+            {"allowed_cores", run.site.host.allowed_cores},
+            {"quota_cores", run.site.host.quota_cores},
             {"ghz", run.site.host.nominal_ghz},
             {"memory", run.site.host.available_memory_bytes},
             {"host", processes.first_on_host()},

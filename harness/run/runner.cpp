@@ -22,6 +22,7 @@
 #include "kernels/base/process/fail_point.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/machine/host_name.hpp"
+#include "kernels/machine/processor_limits.hpp"
 #include "reports/gate/disturbances.hpp"
 #include "reports/records/record_consistency.hpp"
 #include "reports/records/store.hpp"
@@ -127,10 +128,23 @@ constexpr const char* kBoundNote =
     "note: rank 0 may use fewer cores than `threads`: mpirun --bind-to none, or srun --cpu-bind=none, lets "
     "it";
 
-bool bound_below(const Plan& plan, const Host& host) {
-  return std::any_of(plan.comparisons.begin(), plan.comparisons.end(), [&](const Comparison& comparison) {
-    return comparison.work.device == DeviceKind::cpu && comparison.threads > host.cores;
-  });
+// The most threads that a case of the processor asks for; 0 if nothing is measured there.
+int most_threads(const Plan& plan) {
+  std::int64_t most = 0;
+  for (const Comparison& comparison : plan.comparisons) {
+    if (comparison.work.device != DeviceKind::cpu || !comparison.runnable()) continue;
+    most = std::max(most, comparison.threads);
+  }
+  return static_cast<int>(most);
+}
+
+// On standard error, once for the whole run: its workers say nothing of it.
+void warn_of_few_cores(const Plan& plan, Host host, bool launched) {
+  const int threads = most_threads(plan);
+  if (threads == 0) return;
+  if (launched) host.allowed_cores = host.threads;  // each rank has a mask of its own
+  const std::string warning = processor_warning(host, launched ? 0 : threads);
+  if (!warning.empty()) fmt::print(stderr, "hilbench: warning: {}\n", warning);
 }
 
 // A note that other programs use the processor, which makes every interval wider; empty on a quiet machine.
@@ -178,10 +192,12 @@ void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std:
     steps.push_back(expected_time(sweep.measure, sweep.counters.size(), plan.comparisons[i]));
     measures = measures || plan.comparisons[i].runnable();
   });
+  if (measures && !progress.silent()) warn_of_few_cores(plan, site.host, site.processes > 1);
   progress.begin(std::move(steps));
   if (const std::string busy = measures && !progress.silent() ? busy_note(site.host) : ""; !busy.empty())
     progress.note(busy);
-  if (site.processes > 1 && bound_below(plan, site.host)) progress.note(kBoundNote);
+  const bool bound = most_threads(plan) > site.host.cores || asked_threads() > usable_cores(site.host);
+  if (site.processes > 1 && most_threads(plan) > 0 && bound) progress.note(kBoundNote);
 }
 
 // One run of a plan, with its store.

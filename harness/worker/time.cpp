@@ -37,6 +37,7 @@ void check_pages_again(PageSize pages, std::vector<VerifiedVariant>& variants) {
 nlohmann::json process_json(const TaskContext& run, const Disturbance& disturbance) {
   nlohmann::json process = disturbance.seen();
   process["seed"] = run.task.measure.seed;
+  if (run.bench.work.device == DeviceKind::cuda) process["processor_share"] = nullptr;
   if (run.bench.work.device == DeviceKind::cpu) {
     const std::optional<HugeShare> share = huge_share();
     process["huge_pages"] = share ? nlohmann::json(share->mean) : nlohmann::json(nullptr);

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <hwy/highway.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <optional>
 
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/text.hpp"
+#include "kernels/machine/processor_limits.hpp"
 #include "kernels/machine/system_files.hpp"
 
 namespace hilbench {
@@ -28,25 +29,6 @@ double nominal_ghz() {
     if (khz > 0) return khz / 1e6;
   }
   return std::atof(cpuinfo("cpu MHz").c_str()) / 1e3;
-}
-
-int affinity_count() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
-// Number of CPUs whose time the cgroup grants, or a large number. A nested group shows only its own limit.
-int cgroup_cpus() {
-  constexpr int kNoLimit = 1 << 20;
-  std::ifstream v2("/sys/fs/cgroup/cpu.max");
-  double quota = 0, period = 0;
-  if (!(v2 >> quota >> period)) {
-    quota = std::atof(first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").c_str());
-    period = std::atof(first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us").c_str());
-  }
-  if (quota <= 0 || period <= 0) return kNoLimit;
-  return std::max(1, static_cast<int>(quota / period + 0.5));
 }
 
 // Owner of a loaded topology.
@@ -130,32 +112,22 @@ std::vector<CacheLevel> kernel_caches() {
   return caches;
 }
 
-// OMP_NUM_THREADS, if it is a positive number: "4", or one number for each level of nesting, "4,2".
-std::optional<int> asked_threads() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  if (text == nullptr) return std::nullopt;
-  const std::string_view value(text);
-  int threads = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
-  if (end != value.data() + value.size() && *end != ',') return std::nullopt;
-  if (error == std::errc::result_out_of_range && value.front() != '-') return std::numeric_limits<int>::max();
-  return error == std::errc() && threads > 0 ? std::optional(threads) : std::nullopt;
-}
-
 }  // namespace
 
 Host inspect_host() {
   Host host;
   host.cpu = cpuinfo("model name");
   if (host.cpu.empty()) host.cpu = "unknown processor";
-  host.cores = affinity_count();
+  host.allowed_cores = allowed_cores();
+  host.quota_cores = quota_cores().value_or(0);
+  host.cores = host.allowed_cores;
   host.threads = static_cast<int>(std::max(0L, sysconf(_SC_NPROCESSORS_ONLN)));
   if (const Topology topology; topology.loaded()) {
     host.sockets = std::max(1, topology.count(HWLOC_OBJ_PACKAGE));
     if (const int cores = topology.bound_cores(); cores > 0) host.cores = cores;
     host.data_caches = hwloc_caches(topology);
   }
-  host.cores = std::min(host.cores, cgroup_cpus());
+  host.cores = std::min(host.cores, usable_cores(host));
   if (host.data_caches.empty()) host.data_caches = kernel_caches();
   host.memory_bytes = sysconf(_SC_PHYS_PAGES) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
   host.available_memory_bytes = available_memory();
@@ -186,10 +158,27 @@ std::string simd_text(const std::string& simd) {
   return simd;
 }
 
+int usable_cores(const Host& host) {
+  int usable = host.threads > 0 ? std::min(host.threads, kMostThreads) : kMostThreads;
+  if (host.allowed_cores > 0) usable = std::min(usable, host.allowed_cores);
+  if (host.quota_cores > 0) usable = std::min(usable, static_cast<int>(std::ceil(host.quota_cores)));
+  return usable;
+}
+
+// "4", or one number for each level of nesting, "4,2".
+std::optional<int> asked_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  if (text == nullptr) return std::nullopt;
+  const std::string_view value(text);
+  int threads = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
+  if (end != value.data() + value.size() && *end != ',') return std::nullopt;
+  if (error == std::errc::result_out_of_range && value.front() != '-') return std::numeric_limits<int>::max();
+  return error == std::errc() && threads > 0 ? std::optional(threads) : std::nullopt;
+}
+
 int default_threads(const Host& host) {
-  const std::optional<int> asked = asked_threads();
-  return asked ? std::min(*asked, host.threads > 0 ? std::min(host.threads, kMostThreads) : kMostThreads)
-               : host.cores;
+  return std::min(asked_threads().value_or(host.cores), usable_cores(host));
 }
 
 void expect_threads(const Host& host) {

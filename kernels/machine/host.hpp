@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,10 @@ struct CacheLevel {
 struct Host {
   std::string cpu;  // "AMD EPYC 9654 96-Core Processor"
   int sockets = 1;
-  int cores = 1;    // that this process may use, limited by affinity and cgroup quota
-  int threads = 0;  // of the machine, whoever may use them; 0: unknown
+  int cores = 1;           // that this process may use, limited by affinity and cgroup quota
+  int threads = 0;         // of the machine, whoever may use them; 0: unknown
+  int allowed_cores = 0;   // hardware threads in the affinity mask; 0: unknown
+  double quota_cores = 0;  // the smallest quota of its cgroups; 0: none
   std::vector<CacheLevel> data_caches;
   std::int64_t memory_bytes = 0;            // total
   std::int64_t available_memory_bytes = 0;  // now, limited by cgroups
@@ -45,7 +48,12 @@ std::string simd_text(const std::string& simd);
 // place of /.
 std::int64_t available_memory(const std::filesystem::path& root = "/");
 
-// OMP_NUM_THREADS if it is a positive number, but at most the machine's threads; else all usable cores.
+// Threads that can run at once: hardware threads in the affinity mask, at most the quota, rounded up.
+int usable_cores(const Host& host);
+
+// OMP_NUM_THREADS, if it is a positive number.
+std::optional<int> asked_threads();
+// asked_threads(), else all cores; in any case at most usable_cores().
 int default_threads(const Host& host);
 // Throws UsageError if OMP_NUM_THREADS is above the machine's threads. They would wait for each other, and
 // what they measure says nothing of a kernel.

@@ -1,7 +1,11 @@
 // Reads the files in which Linux describes the machine.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
 
 namespace hilbench {
@@ -12,6 +16,19 @@ inline std::string first_line(const std::string& file) {
   std::string line;
   std::getline(in, line);
   return line;
+}
+
+// The number after `key` in a file of lines "key number", or the file's only number if `key` is empty.
+inline std::optional<std::int64_t> number_in(const std::filesystem::path& file, const std::string& key = "") {
+  std::ifstream in(file);
+  std::string name;
+  std::int64_t value = 0;
+  if (key.empty()) return in >> value ? std::optional(value) : std::nullopt;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    if (words >> name >> value && name == key) return value;
+  }
+  return std::nullopt;
 }
 
 // The value after "name :" in /proc/cpuinfo, of the first processor; empty if there is none.

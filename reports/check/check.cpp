@@ -42,7 +42,7 @@ std::vector<Finding> check_results(const ReportInput& input, const PrivateNames&
   Findings findings;
   for (const auto rule : {check_schema, check_names, check_failed, check_verification, check_clocks,
                           check_twins, check_controls, check_processes, check_rounds, check_injected,
-                          check_build, check_machine, check_quiet, check_noise})
+                          check_build, check_machine, check_quiet, check_processors, check_noise})
     rule(input.records, findings);
   check_private(input, names, findings);
   return findings;
@@ -50,8 +50,8 @@ std::vector<Finding> check_results(const ReportInput& input, const PrivateNames&
 
 std::vector<std::string> limits_of(const std::vector<Record>& records) {
   Findings findings;
-  for (const auto rule :
-       {check_injected, check_processes, check_quiet, check_noise, check_rounds, check_controls})
+  for (const auto rule : {check_injected, check_processes, check_quiet, check_processors, check_noise,
+                          check_rounds, check_controls})
     rule(records, findings);
   std::vector<std::string> limits;
   for (Finding& finding : findings)

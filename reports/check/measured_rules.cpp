@@ -13,8 +13,6 @@
 namespace hilbench {
 namespace {
 
-using Chosen = std::vector<const Record*>;
-
 Chosen chosen(const std::vector<Record>& records, const std::function<bool(const Record&)>& condition) {
   Chosen found;
   for (const Record& record : records)
@@ -28,12 +26,6 @@ bool is_ok(const Record& record) {
 
 std::string name_of(const Record& record) {
   return record.case_id + " " + record.variant_id;
-}
-
-// "3 of 12 records, the first CASE VARIANT"
-std::string some_of(const Chosen& some, std::size_t all) {
-  return fmt::format("{} of {}, the first {}", some.size(), plural(all, "record", "records"),
-                     name_of(*some.front()));
 }
 
 // "40 records, most often: REASON"
@@ -78,6 +70,11 @@ std::size_t processes_needed(const Record& record) {
 }
 
 }  // namespace
+
+std::string some_of(const Chosen& some, std::size_t all) {
+  return fmt::format("{} of {}, the first {}", some.size(), plural(all, "record", "records"),
+                     name_of(*some.front()));
+}
 
 void check_schema(const std::vector<Record>& records, Findings& findings) {
   const Chosen old = chosen(records, [](const Record& record) {

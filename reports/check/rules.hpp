@@ -6,6 +6,7 @@
 namespace hilbench {
 
 using Findings = std::vector<Finding>;
+using Chosen = std::vector<const Record*>;
 
 // How the records were measured.
 void check_schema(const std::vector<Record>& records, Findings& findings);
@@ -23,8 +24,11 @@ void check_noise(const std::vector<Record>& records, Findings& findings);
 void check_build(const std::vector<Record>& records, Findings& findings);
 void check_machine(const std::vector<Record>& records, Findings& findings);
 void check_quiet(const std::vector<Record>& records, Findings& findings);
+void check_processors(const std::vector<Record>& records, Findings& findings);
 void check_private(const ReportInput& input, const PrivateNames& names, Findings& findings);
 
+// "3 of 12 records, the first CASE VARIANT"
+std::string some_of(const Chosen& some, std::size_t all);
 void add_ok(Findings& findings, std::string text);
 void add_note(Findings& findings, std::string text, std::string limit = "");
 void add_not_ok(Findings& findings, std::string text, std::string limit = "");

@@ -162,7 +162,8 @@ void check_machine(const std::vector<Record>& records, Findings& findings) {
 void check_quiet(const std::vector<Record>& records, Findings& findings) {
   Disturbances seen;
   seen.add(records);
-  const std::vector<std::string> found = seen.sentences(cores_of(records));
+  std::vector<std::string> found = seen.of_gpu();
+  for (std::string& sentence : seen.of_host(cores_of(records))) found.push_back(std::move(sentence));
   if (!found.empty())
     return add_not_ok(findings,
                       fmt::format("quiet: {}; stop other programs, see to the cooling, and measure again",

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "reports/gate/cores_had.hpp"
 #include "reports/records/stats.hpp"
 
 namespace hilbench {
@@ -38,7 +39,13 @@ void Disturbances::add_processes(const Record& record) {
 void Disturbances::add(std::span<const Record> records) {
   std::set<std::string_view> counted;  // cases
   for (const Record& record : records) {
-    if (processes_of(record) != nullptr && counted.insert(record.case_id).second) add_processes(record);
+    if (processes_of(record) != nullptr && counted.insert(record.case_id).second) {
+      add_processes(record);
+      for (const CoresHad& had : cores_had(record)) {
+        if (had.share) shares_.push_back(*had.share);
+        if (had.throttled) throttled_.push_back(*had.throttled);
+      }
+    }
     if (foreign_processes(record) > 0) gpu_.insert("another process used the GPU");
     for (const std::string& reason : throttle_reasons(record))
       if (reason.find("thermal") != std::string::npos) gpu_.insert("the GPU was throttled: " + reason);
@@ -55,9 +62,19 @@ std::vector<std::string> Disturbances::of_host(double cores) const {
   return found;
 }
 
+std::vector<std::string> Disturbances::of_processors() const {
+  std::vector<std::string> found;
+  if (!shares_.empty() && median(shares_) < kLeastShare)
+    found.push_back(fmt::format("the processes had only {:.0f} % of their cores", 100 * median(shares_)));
+  if (!throttled_.empty() && median(throttled_) > kThrottledAllowed)
+    found.push_back("a quota throttled the processes");
+  return found;
+}
+
 std::vector<std::string> Disturbances::sentences(double cores) const {
   std::vector<std::string> found = of_gpu();
   for (std::string& sentence : of_host(cores)) found.push_back(std::move(sentence));
+  for (std::string& sentence : of_processors()) found.push_back(std::move(sentence));
   return found;
 }
 

@@ -1,5 +1,5 @@
 // What disturbed a measurement, by what its records say of every process: other programs, the hypervisor,
-// the GPU. One judgement for gates and for stored results.
+// a quota, the GPU. One judgement for gates and for stored results.
 #pragma once
 
 #include <set>
@@ -25,7 +25,9 @@ class Disturbances {
   std::vector<std::string> of_host(double cores) const;
   // Other processes on the GPU, and thermal throttling, a sentence each.
   std::vector<std::string> of_gpu() const { return {gpu_.begin(), gpu_.end()}; }
-  // of_gpu(), then of_host().
+  // What was too little of the cores that the processes were to use, in the median over processes.
+  std::vector<std::string> of_processors() const;
+  // of_gpu(), of_host(), of_processors().
   std::vector<std::string> sentences(double cores) const;
   // Whether any process says how busy the host was.
   bool known() const { return !busy_.empty(); }
@@ -33,7 +35,8 @@ class Disturbances {
  private:
   void add_processes(const Record& record);
 
-  std::vector<double> busy_, steal_;  // cores, of each process
+  std::vector<double> busy_, steal_;        // cores, of each process
+  std::vector<double> shares_, throttled_;  // the same as in CoresHad
   std::set<std::string> gpu_;
 };
 

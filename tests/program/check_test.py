@@ -20,9 +20,9 @@ baselines: [peak]
 measure: {budget_s: 0.2, min_rounds: 3}
 """
 RULES = ["schema", "names", "failed", "verification", "twins", "controls", "processes", "rounds", "injected", "build",
-         "machine", "quiet", "noise", "private"]
+         "machine", "quiet", "processors", "noise", "private"]
 # What the machine of the test, or a checkout with changes, may be blamed for.
-OF_THIS_MACHINE = {"build", "quiet", "noise"}
+OF_THIS_MACHINE = {"build", "quiet", "processors", "noise"}
 
 
 def rules(out, kind):

@@ -4,6 +4,7 @@
 Usage: surroundings_test.py HILBENCH [unittest arguments]
 """
 
+import json
 import os
 import resource
 import sqlite3
@@ -169,6 +170,27 @@ class Surroundings(CommandLine):
                     self.assert_runs(self.run_it(command, env=many))
         self.measured(SMALL.replace("threads: 1", "threads: %d" % (has + 1)), env=many)
         self.assert_runs(self.run_it(["report", "results/small"], env=many))
+
+    def test_fewer_cores_than_the_machine_has(self):
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("one core")
+        one = {"preexec_fn": lambda: os.sched_setaffinity(0, cores[:1]),
+               "env": {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}}
+        limited = "this process may use 1 of %d cores (affinity mask); " % os.cpu_count()
+        for threads, ends in (("", "times are those of 1 core\n"), (", threads: 2", "2 threads wait for each other\n")):
+            with self.subTest(threads=threads):
+                result = self.measured(SMALL.replace(", threads: 1", threads), ["--fresh", "--processes", "2"], **one)
+                said = result.stderr.decode()
+                self.assertEqual(said.count("hilbench: warning: "), 1, said)
+                self.assertTrue(said.startswith("hilbench: warning: " + limited + ends), said)
+                lines = self.run_it(["export", "results/small", "--format", "jsonl"]).stdout.splitlines()
+                for record in map(json.loads, lines):
+                    self.assertEqual(record["params"]["threads"], 2 if threads else 1)
+                    for process in record["environment"]["processes"]:
+                        self.assertEqual(process["allowed_cores"], 1)
+                        self.assertTrue(0 < (process["processor_share"] or 1) <= 1, process)
+        self.assertIn(b" 1 of %d cores in the affinity mask, " % os.cpu_count(), self.run_it(["doctor"], **one).stdout)
 
     def test_names_stay_text(self):
         title = '<script>alert(1)</script> `touch pwned` $(touch pwned) "\' | [x](javascript:alert(1))'

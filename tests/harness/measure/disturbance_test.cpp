@@ -12,13 +12,10 @@
 #include <string>
 #include <thread>
 
+#include "tests/harness/measure/spin.hpp"
+
 namespace hilbench {
 namespace {
-
-void spin(std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  for (volatile bool spinning = true; spinning && std::chrono::steady_clock::now() < end;) continue;
-}
 
 // Seconds for which all cores together were busy since the machine started.
 double busy_s() {

@@ -4,14 +4,12 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 
 #include "kernels/base/text/error.hpp"
+#include "tests/kernels/machine/fake_root.hpp"
 
 namespace hilbench {
 namespace {
-
-namespace fs = std::filesystem;
 
 TEST(Host, InstructionSetsHaveTheNamesThatPeopleKnow) {
   EXPECT_EQ(simd_text("AVX3"), "AVX-512");
@@ -51,26 +49,23 @@ TEST(DefaultThreads, FollowsTheVariableWhereItIsAPositiveNumber) {
     else
       EXPECT_NO_THROW(expect_threads(host)) << value;
   }
+  // Neither the mask nor a quota lets more of them run at once.
+  setenv("OMP_NUM_THREADS", "8", 1);
+  EXPECT_EQ(default_threads({.cores = 2, .threads = 8, .allowed_cores = 4}), 4);
+  EXPECT_EQ(default_threads({.cores = 2, .threads = 8, .allowed_cores = 4, .quota_cores = 1.5}), 2);
+  EXPECT_EQ(default_threads({.cores = 1, .threads = 8, .allowed_cores = 4, .quota_cores = 0.25}), 1);
   unsetenv("OMP_NUM_THREADS");
   EXPECT_EQ(default_threads(host), 5);
+  EXPECT_EQ(default_threads({.cores = 2, .threads = 8, .allowed_cores = 4}), 2);
   if (before != nullptr) setenv("OMP_NUM_THREADS", kept.c_str(), 1);
 }
 
-// A made-up /proc and /sys.
-class AvailableMemory : public testing::Test {
+class AvailableMemory : public FakeRoot {
  protected:
   void SetUp() override {
-    std::string name = testing::TempDir() + "hilbench_host_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
+    FakeRoot::SetUp();
     write("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8000 kB\n");
   }
-  void TearDown() override { fs::remove_all(root_); }
-  void write(const fs::path& file, const std::string& text) {
-    fs::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text;
-  }
-  fs::path root_;
 };
 
 TEST_F(AvailableMemory, IsTheKernelsWithoutGroups) {

@@ -11,7 +11,8 @@ namespace {
 using nlohmann::json;
 
 json environment() {
-  json process = {{"other_busy_cores", 0.1}, {"steal_s", 0.0}, {"seconds", 1.0}};
+  json process = {{"other_busy_cores", 0.1}, {"steal_s", 0.0},     {"seconds", 1.0},
+                  {"processor_share", 0.97}, {"throttled_s", 0.0}, {"quota_cores", nullptr}};
   return {{"host", {{"cpu", "Example 9654"}, {"cores", 4}, {"kernel", "Linux 6.1 x86_64"}}},
           {"device", nullptr},
           {"build", {{"commit", "abc1234"}, {"compiler", "GNU 12.2.0"}}},
@@ -95,7 +96,7 @@ void expect_only(const ReportInput& input, const std::string& start, const std::
 
 TEST(Check, GoodResultsMayBePublished) {
   EXPECT_TRUE(may_be_published(check_results(results(), kNames))) << text_of(results());
-  EXPECT_EQ(texts(results(), FindingKind::ok).size(), 14u) << "every rule";
+  EXPECT_EQ(texts(results(), FindingKind::ok).size(), 15u) << "every rule";
   const std::string text = text_of(results());
   EXPECT_TRUE(text.starts_with("ok      schema: 8 records of schema 3\n")) << text;
   EXPECT_TRUE(text.ends_with("\nresults/good may be published\n")) << text;
@@ -127,6 +128,45 @@ TEST(Check, SaysWhatLimitsTheResultsInShort) {
   std::erase_if(input.records,
                 [](const Record& record) { return record.variant.kernel().order == "random"; });
   EXPECT_EQ(limits_of(input.records).back(), "orders without a control beside them");
+}
+
+TEST(Check, EveryProcessHadTheCoresOfItsThreads) {
+  ReportInput input = results();
+  json process = environment().at("processes").at(0);
+  process["processor_share"] = 0.4;
+  for (std::size_t i : {1u, 2u}) (*input.records[i].environment)["processes"].push_back(process);
+  expect_only(input, "processors: a process had only 40 % of its cores in 2 of 8 records, the first " +
+                         input.records[1].case_id + " dilated/hilbert; ");
+  EXPECT_EQ(limits_of(input.records), std::vector<std::string>{"a process had only 40 % of its cores"});
+  process["throttled_s"] = 0.6;
+  process["quota_cores"] = 0.8;
+  (*input.records[1].environment)["processes"][1] = process;
+  expect_only(input, "processors: ", "only 40 % of its cores (a quota of 0.8 cores throttled it) in 2 of");
+}
+
+TEST(Check, AThrottledProcessIsNotOkAtAnyShare) {
+  ReportInput input = results();
+  json& process = (*input.records[1].environment)["processes"][0];
+  process["throttled_s"] = 0.009;
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  process["throttled_s"] = 0.02;
+  expect_only(input, "processors: a process had only 97 % of its cores (a quota throttled it) in 1 of 8");
+  process["processor_share"] = nullptr;
+  expect_only(input, "processors: a quota throttled a process in 1 of 8 records");
+  input.records[1].work.device = DeviceKind::cuda;
+  name_anew(input.records[1]);
+  for (const std::string& text : texts(input, FindingKind::not_ok))
+    EXPECT_EQ(text.find("processors: "), std::string::npos) << "a GPU computes it: " << text;
+}
+
+TEST(Check, RecordsThatDoNotSayWhatTheyHadAreANote) {
+  ReportInput input = results();
+  (*input.records[1].environment)["processes"][0].erase("processor_share");
+  EXPECT_TRUE(texts(input, FindingKind::note).empty()) << "it says that nothing throttled it";
+  (*input.records[1].environment)["processes"][0].erase("throttled_s");
+  ASSERT_EQ(texts(input, FindingKind::note).size(), 1u) << text_of(input);
+  EXPECT_TRUE(texts(input, FindingKind::note)[0].starts_with("processors: ")) << text_of(input);
+  EXPECT_TRUE(may_be_published(check_results(input, kNames)));
 }
 
 TEST(Check, OlderVersionsAreMeasuredAgain) {
@@ -315,8 +355,7 @@ TEST(Check, AQuietMachine) {
   expect_only(input, "quiet: the GPU was throttled: hardware thermal");
   input = results();
   for (Record& record : input.records) record.environment->erase("processes");
-  EXPECT_EQ(texts(input, FindingKind::note),
-            std::vector<std::string>{"quiet: no record says how busy the machine was"});
+  EXPECT_EQ(texts(input, FindingKind::note).front(), "quiet: no record says how busy the machine was");
 }
 
 TEST(Check, ATwinMayBeSkippedForWantOfMemory) {

@@ -1,5 +1,6 @@
 #include "reports/gate/disturbances.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -34,6 +35,22 @@ TEST(Disturbances, TheProcessesOfAComparisonCountOnce) {
   std::vector<Record> records(9, seen(4));
   for (const char* each : {"b", "c"}) records.push_back(seen(0, 0, each));
   EXPECT_TRUE(sentences(records).empty()) << "one comparison of three was busy";
+}
+
+TEST(Disturbances, TooFewCoresInTheMedianProcessAreSaid) {
+  std::vector<Record> records;
+  for (const auto& [share, throttled_s] : {std::pair{0.4, 0.0}, std::pair{0.5, 0.5}, std::pair{1.0, 0.5}}) {
+    records.push_back(seen(0, 0, fmt::format("case {}", share)));
+    records.back().work.device = DeviceKind::cpu;
+    records.back().time.emplace();
+    json& process = (*records.back().environment)["processes"][0];
+    process["processor_share"] = share;
+    process["throttled_s"] = throttled_s;
+  }
+  EXPECT_EQ(sentences(records), (std::vector<std::string>{"the processes had only 50 % of their cores",
+                                                          "a quota throttled the processes"}));
+  for (Record& record : records) record.work.device = DeviceKind::cuda;
+  EXPECT_TRUE(sentences(records).empty());
 }
 
 TEST(Disturbances, TheGpuIsSaidAtOnce) {
