@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -190,6 +191,19 @@ std::vector<double> ExternalProgram::run(std::int64_t executions) {
                                        .processor_ns = processor_ns() - before_ns});
     if (believed) return std::move(found.ns);
   }
+}
+
+void ExternalProgram::check_busy(Device& device) {
+  constexpr double kLong_ns = 2e8;
+  constexpr std::int64_t kMost = 100'000;
+  const Requests& before = clock_.requests();
+  if (work_.device != DeviceKind::cuda || work_.ring_size > 1 || before.executions == 0) return;
+  const double each_ns = before.wall_ns / static_cast<double>(before.executions);
+  const auto executions = std::clamp<std::int64_t>(std::llround(kLong_ns / each_ns), 1, kMost);
+  Durations found;
+  const std::optional<double> share =
+      device.busy_share([&] { found = durations("run", "times_ns", executions); });
+  if (share) clock_.note_busy(*share * found.wall_ns, std::accumulate(found.ns.begin(), found.ns.end(), 0.0));
 }
 
 // Of the program and what it started.

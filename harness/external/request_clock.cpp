@@ -67,6 +67,17 @@ void RequestClock::expect_enough() const {
            fmt::format("less than half of what passed in {} requests", requests_.count));
 }
 
+void RequestClock::note_busy(double busy_ns, double reported_ns) {
+  requests_.busy_ns = busy_ns;
+  requests_.busy_reported_ns = reported_ns;
+  if (reported_ns >= kLeastShare * busy_ns) return;
+  throw EnvironmentError(
+      {.what = fmt::format("'{}' reports {:.3g} ns for executions in which its GPU was busy "
+                           "for {:.3g} ns",
+                           name_, reported_ns, busy_ns),
+       .why = "less than half"});
+}
+
 void RequestClock::refuse(double reported_ns, double wall_ns, const std::string& why) const {
   throw EnvironmentError(
       {.what = fmt::format("'{}' reports {:.3g} ns for executions between a request and an answer that are "

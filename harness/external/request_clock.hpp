@@ -31,6 +31,10 @@ class RequestClock {
   // tell: so little was reported that the unit seems wrong, but parts of the program may have been starting.
   [[nodiscard]] bool note(const RequestTimes& request);
 
+  // In a request of its own its GPU was busy for this long. Throws EnvironmentError if less than half of that
+  // was reported.
+  void note_busy(double busy_ns, double reported_ns);
+
   const Requests& requests() const { return requests_; }
 
  private:

@@ -38,6 +38,9 @@ struct PreparedTraits {
   // Of a program: its process, and what is known of the requests for timed executions so far.
   pid_t process = 0;
   std::function<Requests()> requests;
+  // Of a program: holds a request that takes a while against what its GPU was busy meanwhile. Throws
+  // EnvironmentError if the reported times cannot be true.
+  std::function<void()> check_busy;
   // The ranks of a ring count themselves: the counters of one execution. Other variants are counted from
   // outside.
   std::function<std::map<std::string, Counter>(const CounterSet&)> count;
@@ -85,8 +88,8 @@ class PreparedVariant {
   const Implementation& implementation_;
 };
 
-// Why the output of the variant is wrong, if it is. A program that gives no LSE may be a chain of products that
-// stores its scores.
+// Why the output of the variant is wrong, if it is. A program that gives no LSE may be a chain of products
+// that stores its scores.
 inline VerifyResult judged(const Case& work, const PreparedVariant& variant, const OutputErrors& errors) {
   const bool chain = variant.traits().process != 0 && errors.lse_values == 0;
   return judge_output(work, errors,

@@ -8,6 +8,7 @@
 
 #include "harness/measure/drawn_rows.hpp"
 #include "kernels/base/process/nvtx.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/records/stats.hpp"
 
 namespace hilbench {
@@ -129,6 +130,11 @@ std::optional<std::string> PoisonedRounds::fault_of(std::size_t v, const TimedSa
   verify.entropy = {verify.entropy.empty() ? drawn : verify.entropy.front() + " " + drawn};
   if (result.fault) return "as it is timed: " + *result.fault;
   if (variant.prepared->traits().process == 0) return std::nullopt;
+  try {
+    variant.prepared->traits().check_busy();
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
   return unlike(samples.first_ns, samples.poisoned_first_ns);
 }
 

@@ -158,9 +158,10 @@ void check_clocks(const std::vector<Record>& records, Findings& findings) {
   const Record* least = nullptr;
   const auto share = [](const Record* record) {
     const Requests& requests = *record->requests;
+    const bool busy = requests.busy_ns && requests.busy_reported_ns;
     const double passed =
-        requests.busy_ns.value_or(requests.wall_ns - static_cast<double>(requests.count) * requests.empty_ns);
-    return passed > 0 ? requests.reported_ns / passed : 1;
+        busy ? *requests.busy_ns : requests.wall_ns - static_cast<double>(requests.count) * requests.empty_ns;
+    return passed > 0 ? (busy ? *requests.busy_reported_ns : requests.reported_ns) / passed : 1;
   };
   for (const Record& record : records) {
     if (!is_ok(record) || !record.requests || record.requests->count == 0) continue;

@@ -237,6 +237,7 @@ TEST(Check, ClocksOfProgramsAreHeldAgainstOthers) {
   input.records[1].work.device = DeviceKind::cuda;
   name_anew(input.records[1]);
   input.records[1].requests->busy_ns = 4e7;
+  input.records[1].requests->busy_reported_ns = 1e7;
   EXPECT_NE(text_of(input).find("are 25 % of what its GPU was busy"), std::string::npos) << text_of(input);
 }
 
