@@ -60,15 +60,17 @@ ProbeFinding look_at_cpu() {
                   static_cast<double>(host.available_memory_bytes) / (1 << 30), wrong)};
 }
 
-// Whether this process may use the whole processor.
+// How much of the processor this process may use.
 ProbeFinding look_at_cores() {
   const Host host = inspect_host();
   const std::string quota =
       host.quota_cores > 0 ? fmt::format("a quota of {:.4g} cores", host.quota_cores) : "no quota";
   const std::string text =
       fmt::format("{} of {} cores in the affinity mask, {}", host.allowed_cores, host.threads, quota);
-  if (limited_cores_text(host).empty()) return {true, text};
-  return {.text = text + "; times will be those of fewer cores than the machine has; see docs/machines.md"};
+  return {true,
+          limited_cores_text(host).empty()
+              ? text
+              : text + "; times will be those of fewer cores than the machine has; see docs/machines.md"};
 }
 
 // Asks for 2 MiB pages, and looks at what the system gives.

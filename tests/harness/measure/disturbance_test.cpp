@@ -1,5 +1,6 @@
 #include "harness/measure/disturbance.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,21 +9,24 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
-#include "tests/harness/measure/spin.hpp"
+#include "kernels/machine/processor_limits.hpp"
+#include "tests/harness/measure/busy_core.hpp"
 
 namespace hilbench {
 namespace {
 
-// Seconds for which all cores together were busy since the machine started.
-double busy_s() {
+// Seconds for which a core ("cpu3"), or all cores together, were busy since the machine started.
+double busy_s(const std::string& core = "cpu") {
   std::ifstream stat("/proc/stat");
-  std::string cpu;
+  std::string name;
   double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0;
-  stat >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq;
+  while (stat >> name && name != core) stat.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  stat >> user >> nice >> system >> idle >> iowait >> irq >> softirq;
   return (user + nice + system + irq + softirq) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
@@ -53,6 +57,30 @@ TEST(Disturbance, WorkOfAnotherProcessIsSeen) {
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   EXPECT_GE(disturbance.seen().at("other_busy_cores"), 0.3);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+}
+
+TEST(Disturbance, WorkOnCoresThatThisProcessMayNotUseDoesNotCount) {
+  const std::vector<int> cores = allowed_core_numbers();
+  if (cores.size() < 2) GTEST_SKIP() << "one core";
+  const OnCore here(cores[0]);
+  const double busy_before = busy_s(fmt::format("cpu{}", cores[0]));
+  const std::clock_t own_before = std::clock();
+  const Disturbance disturbance;
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const OnCore there(cores[1]);
+    spin(std::chrono::milliseconds(500));
+    ::_exit(0);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const nlohmann::json seen = disturbance.seen();
+  const double own_s = static_cast<double>(std::clock() - own_before) / CLOCKS_PER_SEC;
+  const double others =
+      (busy_s(fmt::format("cpu{}", cores[0])) - busy_before - own_s) / seen.at("seconds").get<double>();
+  EXPECT_NEAR(seen.at("other_busy_cores"), std::max(0.0, others), 0.3);
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
 }
