@@ -23,7 +23,7 @@ class ExternalVariant final : public PreparedVariant {
                .timer = program_->timer(),
                .process = program_->process(),
                .requests = [this] { return program_->requests(); },
-               .check_busy = [this] { program_->check_busy(*bench_.device); },
+               .check_clock = [this] { program_->check_clock(*bench_.device); },
                .end = [this] { program_->end(); }};
   }
 

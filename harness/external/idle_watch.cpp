@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "kernels/base/process/offspring.hpp"
@@ -14,6 +15,7 @@ constexpr double kMostCores = 0.1;
 // Beside a GPU a processor does little: a program that polls it does not disturb.
 constexpr double kMostCoresBesideGpu = 0.5;
 constexpr double kLeast_s = 0.05;  // of processor time: less is no evidence
+constexpr std::chrono::milliseconds kSettle{20}, kRest{100};
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -41,24 +43,36 @@ std::map<pid_t, double> IdleWatch::used() const {
   return used_s;
 }
 
-void IdleWatch::before_sample(std::size_t) {
-  if (processes_.empty()) return;
+void IdleWatch::begin() {
   before_ = used();
   begin_s_ = now_s();
 }
 
-void IdleWatch::after_sample(std::size_t v) {
-  if (processes_.empty()) return;
+void IdleWatch::end(pid_t asked) {
   const double seconds = now_s() - begin_s_;
-  const std::map<pid_t, double> after = used();
-  for (const auto& [program, used_s] : after) {
+  for (const auto& [program, used_s] : used()) {
     // Nobody can tell for whom a process computes that belongs to no program.
-    const bool may = programs_[v] != 0 && (program == programs_[v] || program == 0);
-    if (may) continue;
+    if (asked != 0 && (program == asked || program == 0)) continue;
     Total& total = idle_[program];
     total.used_s += std::max(0.0, used_s - before_[program]);
     total.seconds += seconds;
   }
+}
+
+void IdleWatch::before_sample(std::size_t) {
+  if (!processes_.empty()) begin();
+}
+
+void IdleWatch::after_sample(std::size_t v) {
+  if (!processes_.empty()) end(programs_[v]);
+}
+
+void IdleWatch::rest() {
+  if (processes_.empty()) return;
+  std::this_thread::sleep_for(kSettle);  // threads that wait for more work spin for some milliseconds
+  begin();
+  std::this_thread::sleep_for(kRest);
+  end(0);
 }
 
 std::optional<IdleWatch::Burner> IdleWatch::found() const {
@@ -68,8 +82,9 @@ std::optional<IdleWatch::Burner> IdleWatch::found() const {
     const double cores = total.used_s / total.seconds;
     if (worst && worst->cores >= cores) continue;
     worst = Burner{.variant = std::nullopt, .cores = cores, .seconds = total.seconds};
+    const auto programs = std::ranges::count_if(programs_, [](pid_t each) { return each != 0; });
     for (std::size_t v = 0; v < programs_.size(); ++v)
-      if (program != 0 && programs_[v] == program) worst->variant = v;
+      if (programs_[v] != 0 && (programs_[v] == program || programs == 1)) worst->variant = v;
   }
   return worst;
 }

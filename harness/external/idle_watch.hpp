@@ -24,6 +24,8 @@ class IdleWatch {
   void look();
   void before_sample(std::size_t v);
   void after_sample(std::size_t v);
+  // Waits for a while in which no program may compute. Does not wait if there is no program.
+  void rest();
 
   // What computed while it should not have.
   struct Burner {
@@ -37,6 +39,8 @@ class IdleWatch {
   // Processor time so far of each program and all that descends from it, by its process; of processes that no
   // program is an ancestor of any more, under 0.
   std::map<pid_t, double> used() const;
+  void begin();
+  void end(pid_t asked);  // 0: no program
 
   const std::vector<pid_t> programs_;
   const double most_cores_;

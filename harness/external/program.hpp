@@ -51,9 +51,9 @@ class ExternalProgram {
   // Returns the duration of each of `executions` in nanoseconds, by the program's own clock. Throws
   // EnvironmentError besides if that clock contradicts ours.
   std::vector<double> run(std::int64_t executions);
-  // Holds a request of about a fifth of a second against what `device`, on which it computes, was busy
-  // meanwhile, if the device tells. Throws like run().
-  void check_busy(Device& device);
+  // Holds what it reports for each of many executions against what it reports for each of two, and against
+  // what `device`, on which it computes, was busy meanwhile, if the device tells. Throws like run().
+  void check_clock(Device& device);
   // What run() asked for so far, except the first time: a program may start parts of itself then.
   Requests requests() const { return clock_.requests(); }
   // How long the busiest device works in each of this many further executions, in nanoseconds; the program

@@ -67,6 +67,14 @@ void RequestClock::expect_enough() const {
            fmt::format("less than half of what passed in {} requests", requests_.count));
 }
 
+void RequestClock::expect_alike(double of_two_ns, double of_many_ns, std::int64_t many) const {
+  if (of_many_ns >= kLeastShare * of_two_ns) return;
+  throw EnvironmentError({.what = fmt::format("'{}' reports {:.3g} ns or less for each of {} executions, and "
+                                              "{:.3g} ns or more for each of 2",
+                                              name_, of_many_ns, many, of_two_ns),
+                          .why = "it does not compute in each execution"});
+}
+
 void RequestClock::note_busy(double busy_ns, double reported_ns) {
   requests_.busy_ns = busy_ns;
   requests_.busy_reported_ns = reported_ns;

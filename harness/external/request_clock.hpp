@@ -31,6 +31,9 @@ class RequestClock {
   // tell: so little was reported that the unit seems wrong, but parts of the program may have been starting.
   [[nodiscard]] bool note(const RequestTimes& request);
 
+  // Reported for an execution of two, the shortest, and for one of many in a request, the longest. Throws
+  // EnvironmentError if the more executions are asked for, the shorter each is said to be.
+  void expect_alike(double of_two_ns, double of_many_ns, std::int64_t many) const;
   // In a request of its own its GPU was busy for this long. Throws EnvironmentError if less than half of that
   // was reported.
   void note_busy(double busy_ns, double reported_ns);

@@ -38,9 +38,9 @@ struct PreparedTraits {
   // Of a program: its process, and what is known of the requests for timed executions so far.
   pid_t process = 0;
   std::function<Requests()> requests;
-  // Of a program: holds a request that takes a while against what its GPU was busy meanwhile. Throws
-  // EnvironmentError if the reported times cannot be true.
-  std::function<void()> check_busy;
+  // Of a program: holds what it reports for few executions against what it reports for many, and against what
+  // its GPU was busy meanwhile. Throws EnvironmentError if the reported times cannot be true.
+  std::function<void()> check_clock;
   // The ranks of a ring count themselves: the counters of one execution. Other variants are counted from
   // outside.
   std::function<std::map<std::string, Counter>(const CounterSet&)> count;

@@ -51,8 +51,15 @@ PoisonedRounds::PoisonedRounds(const TaskContext& run, std::vector<VerifiedVaria
       random_(fresh_entropy()),
       taken_(variants.size()) {
   idle_.look();
+  idle_.rest();
   next_ = static_cast<std::int64_t>(random_() % kRoundsToOnePoisoned);
   block_end_ = kRoundsToOnePoisoned;
+}
+
+void PoisonedRounds::expect_idle_at_the_end() {
+  idle_.look();
+  idle_.rest();
+  expect_idle();
 }
 
 void PoisonedRounds::expect_idle() const {
@@ -131,7 +138,7 @@ std::optional<std::string> PoisonedRounds::fault_of(std::size_t v, const TimedSa
   if (result.fault) return "as it is timed: " + *result.fault;
   if (variant.prepared->traits().process == 0) return std::nullopt;
   try {
-    variant.prepared->traits().check_busy();
+    variant.prepared->traits().check_clock();
   } catch (const EnvironmentError& error) {
     return error.what();
   }

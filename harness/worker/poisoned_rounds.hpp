@@ -35,6 +35,7 @@ class PoisonedRounds final : public RoundsWatch {
     IdleWatch::Burner by;
   };
   void expect_idle() const;
+  void expect_idle_at_the_end();
 
  private:
   bool follows(std::size_t v) const;

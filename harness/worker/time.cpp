@@ -92,9 +92,10 @@ std::vector<VerifiedVariant> timed(const TaskContext& run, Turns& turns,
   PoisonedRounds poisoned(run, variants);
   std::vector<TimedSamples> samples;
   try {
+    poisoned.expect_idle();
     samples = time_variants(*run.bench.device, variants, reference_of(run.task, variants), run.task.measure,
                             progress, turn, &poisoned);
-    poisoned.expect_idle();
+    poisoned.expect_idle_at_the_end();
   } catch (const PoisonedRounds::Disturbed& disturbed) {
     settle_void(run, std::move(variants), disturbed.by);
     return {};
