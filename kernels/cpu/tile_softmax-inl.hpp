@@ -125,9 +125,13 @@ HWY_INLINE void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, floa
     total[v] = state.sum;
   }
   if (!can_fuse<kVectors>(shift)) {
-    shift_scores<kVectors>(scores, keys, scale, shift);
+    Vector by[kVectors];  // so that `shift` can stay in registers
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      by[v] = shift[v];
+      shift[v] = hn::Zero(kFloats);
+    }
+    shift_scores<kVectors>(scores, keys, scale, by);
     scale = one;
-    for (Vector& by : shift) by = hn::Zero(kFloats);
   }
   const auto probability = [&](std::size_t key, std::size_t v) HWY_ATTR {
     const Vector score = hn::Load(kFloats, scores + key * kWidth + v * kLanes);

@@ -148,9 +148,43 @@ TEST(PlainRow, RoundsProbabilitiesAndOutputToTheDtype) {
   work.dtype = Dtype::bf16;
   EXPECT_EQ(plain_row(work, {q, k, v}, {0, 0, 0}).o[0], round_to(Dtype::bf16, 3 * 0.333984375f));
   EXPECT_NEAR(reference_row(work, {q, k, v}, {0, 0, 0}).o[0], 1, 1e-15);
-  // Scores round too: 1.00390625 (1 + 2^-8) becomes 1, so LSE is 1 + ln 3 instead of 1.0039 + ln 3.
+  // Where scores are stored, they round too: 1.00390625 (1 + 2^-8) becomes 1, and LSE 1 + ln 3.
   const std::vector<float> ones(3, 1.0f), near_one(3, 1.00390625f);
-  EXPECT_NEAR(plain_row(work, {ones, near_one, v}, {0, 0, 0}).lse, 1 + std::log(3.0), 1e-6);
+  const ReferenceRow row = plain_row(work, {ones, near_one, v}, {0, 0, 0});
+  EXPECT_NEAR(row.lse, 1.00390625 + std::log(3.0), 1e-6);
+  EXPECT_NEAR(row.stored_lse, 1 + std::log(3.0), 1e-6);
+}
+
+// Scores 256 and 257 are both 256 in bf16: half of each value, instead of shares of 0.27 and 0.73.
+TEST(PlainRow, StoredScoresShareTheValuesOtherwise) {
+  Case work = tiny(2, {{2, 1}});
+  work.dtype = Dtype::bf16;
+  const ReferenceRow row = plain_row(
+      work, {std::vector<float>(2, 1), std::vector<float>{256, 257}, std::vector<float>{0, 1}}, {0, 0, 0});
+  EXPECT_NEAR(row.o[0], 1 / (1 + std::exp(-1.0)), 0x1p-8);
+  EXPECT_EQ(row.stored_o[0], 0.5);
+}
+
+// Values 1 and 3, each with probability 1/2, in either branch: O is 2, and each value is 1 away.
+TEST(Reference, MeasuresHowFarValuesAreFromO) {
+  const std::vector<float> q(2, 0), k(2, 0), v = {1, 3};
+  for (const Case& work : {tiny(2, {{2, 1}}), tiny(2, {{2, 1}, {2, 1}})}) {
+    const ReferenceRow row = reference_row(work, {q, k, v}, {0, 0, 0});
+    EXPECT_NEAR(row.o[0], 2, 1e-15);
+    EXPECT_NEAR(row.spread, 1, 1e-15);
+    EXPECT_NEAR(row.square_spread, 1, 1e-15);
+    EXPECT_EQ(row.kept, 2.0 * static_cast<double>(work.pattern.size()));
+    EXPECT_EQ(row.lost, 0);
+  }
+}
+
+// One key has all the mass: nothing that happens to scores moves O, however large they are.
+TEST(Reference, ARowOfOneKeyDoesNotSpread) {
+  const std::vector<float> q(2, 1e6f), k = {1, 0}, v = {1, 3};
+  const ReferenceRow row = reference_row(tiny(2, {{2, 1}}), {q, k, v}, {0, 0, 0});
+  EXPECT_EQ(row.spread, 0);
+  EXPECT_EQ(row.score_o, 0);
+  EXPECT_EQ(row.kept, 1);
 }
 
 }  // namespace
