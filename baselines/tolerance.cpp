@@ -11,6 +11,9 @@
 namespace hilbench {
 namespace {
 
+// What other terms than the roundings of the dtype may reach, of the largest |O| of a row.
+constexpr double kMostOfRow = 0.5;
+
 double median_of(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + std::ssize(values) / 2;
@@ -35,8 +38,6 @@ double moved_o(const RowScale& row, double size, double spread, bool merged) {
   const double most = size_of_lse(row) * size;
   return merged ? most : std::min(most, size_of_lse(row) * spread + std::sqrt(row.kept) * size / 2);
 }
-
-constexpr double kMostOfRow = 0.5;  // of the largest |O| that other terms than the dtype's rounding may reach
 
 PlainError plain_error(std::span<const double> o, double lse, const ReferenceRow& exact) {
   PlainError error;

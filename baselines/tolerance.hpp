@@ -59,9 +59,10 @@ double lse_roundings(const Case& work);
 // of it.
 //
 // A score is a sum of d products, and its error in fp32 about 2^-24 sqrt(d)/2 of their size: four times that
-// is allowed. It is also twice the bound of first order of a sum of one rounding each, 2^-24 scale sum of |q
-// k|, since that sum is at most sqrt(d) times the root of its squares. An LSE moves by sum of p_j e_j. The
-// e_j of equal keys are equal and do not average out: so score_lse is a sum over keys, not a root of squares.
+// is allowed. It is also twice the bound of first order of a sum of one rounding each, 2^-24 scale times the
+// sum of their sizes, since that sum is at most sqrt(d) times the root of their squares. An LSE moves by sum
+// of p_j e_j. The e_j of equal keys are equal and do not average out: so score_lse is a sum over keys, not a
+// root of squares.
 //
 // If two keys share a row and fp32 cannot tell which of their scores is larger, O may be anything between
 // their values. largest_o / 2 bounds what is allowed then, so that zeros, or a row without its largest key,

@@ -187,8 +187,7 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores s
   if (beyond_fp32 != nullptr)
     result.fault = fmt::format(
         "the LSE of the row at {} is {:.3g} in size, beyond fp32: no output of these inputs can be verified; "
-        "make "
-        "them or score_scale smaller",
+        "make them or score_scale smaller",
         row_text(beyond_fp32->row), beyond_fp32->scale.exact_lse);
   else if (errors.bad > 0)
     result.fault = fmt::format("{} of {} output values are NaN, infinite or were never written", errors.bad,

@@ -49,7 +49,8 @@ AttentionOutput run_on_gpu(const Implementation& implementation, const Attention
 void expect_equals_reference(const AttentionProblem& problem, const ExpectedRows& expected) {
   for (const Implementation* implementation : {&kCublas, &kCudnn, &kCudnnGather}) {
     if (implementation->why_not(problem.work, {})) continue;
-    EXPECT_EQ(expected.mismatch(problem.work, run_on_gpu(*implementation, problem)), "")
+    const Scores scores = implementation->stores_scores ? Scores::stored : Scores::fp32;
+    EXPECT_EQ(expected.mismatch(problem.work, run_on_gpu(*implementation, problem), scores), "")
         << implementation->name << " " << case_id(problem.work);
   }
 }
