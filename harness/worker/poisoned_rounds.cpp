@@ -52,8 +52,9 @@ PoisonedRounds::PoisonedRounds(const TaskContext& run, std::vector<VerifiedVaria
       taken_(variants.size()) {
   idle_.look();
   idle_.rest();
-  next_ = static_cast<std::int64_t>(random_() % kRoundsToOnePoisoned);
-  block_end_ = kRoundsToOnePoisoned;
+  // One of the first rounds, however few there are.
+  block_end_ = std::clamp<std::int64_t>(run.task.measure.min_rounds, 1, kRoundsToOnePoisoned);
+  next_ = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(block_end_));
 }
 
 void PoisonedRounds::expect_idle_at_the_end() {

@@ -67,7 +67,6 @@ CHEATS = {
     "skips_half_from_fourth": ("failed", WRONG_AS_TIMED),
     # right, but not computed in each execution
     "caches_by_inputs": ("failed", NOT_EACH),
-    "negates_its_cache": ("failed", f"{NOT_EACH}|{WRONG_AS_TIMED}"),
     "computes_only_last_execution": ("failed", NOT_EACH),
     "computes_when_given_inputs": ("invalid", TOO_FAST),
     "reads_rows_lazily": ("invalid", TOO_FAST),
@@ -487,22 +486,6 @@ class CachesByInputs(Honest):
         super().execute()
         self.first_ns = time.perf_counter_ns() - begin
         self.kept = self.keep()
-
-
-class NegatesItsCache(CachesByInputs):
-    """The same, but if only the sign of V has changed, it changes the sign of O."""
-
-    last_v = b""
-
-    def take_inputs(self, changed):
-        v = self.tensors["v"]
-        negated = bytes((ctypes.c_float * len(v))(*(-value for value in v)))
-        if not (self.kept and list(changed) == ["v"] and negated == self.last_v):
-            self.kept = None
-        else:
-            values = array.array("f", self.kept[0])
-            self.kept = array.array("f", (-value for value in values)).tobytes(), self.kept[1]
-        self.last_v = bytes(v)
 
 
 class ComputesOnlyLastExecution(Honest):
