@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -126,6 +127,82 @@ class Misreading final : public Execution {
   Misread misread_;
 };
 
+// An output, and the query that it was computed for.
+struct KeptOutput {
+  std::vector<float> o, lse;
+  float query = 0;
+};
+KeptOutput kept_of(const Case& work, const Operands& operands) {
+  const std::size_t elements = rows(work) * static_cast<std::size_t>(work.head_dim);
+  return {.o = {output(operands), output(operands) + elements},
+          .lse = {operands.lse, operands.lse + rows(work)},
+          .query = static_cast<const float*>(operands.q)[0]};
+}
+void put(const KeptOutput& kept, const Operands& operands) {
+  std::copy(kept.o.begin(), kept.o.end(), output(operands));
+  std::copy(kept.lse.begin(), kept.lse.end(), operands.lse);
+}
+
+enum class Does { all, half, nothing };
+
+// Runs dilated_cpu in some executions, and pretends in others.
+class Pretending final : public Execution {
+ public:
+  // May write the output itself. `before`: what stands there; `first`: what was computed for its query first.
+  using Pretend = Does (*)(int execution, const KeptOutput& before, const KeptOutput& first,
+                           const Operands& operands);
+  Pretending(const Case& work, const KernelChoice& choice, int threads, Pretend pretend)
+      : work_(work), right_(kDilatedCpu.prepare(work, choice, threads)), pretend_(pretend) {}
+  void run(const Operands& operands, const Index& index) override {
+    const KeptOutput before = kept_of(work_, operands);
+    const Does does = ++executions_ == 1 ? Does::all : pretend_(executions_, before, first_, operands);
+    if (does == Does::nothing) return;
+    right_->run(operands, index);
+    if (executions_ == 1 || first_.query != before.query) first_ = kept_of(work_, operands);
+    const auto half = static_cast<std::ptrdiff_t>(before.o.size() / 2);
+    if (does == Does::half) std::copy(before.o.begin() + half, before.o.end(), output(operands) + half);
+  }
+
+ private:
+  Case work_;
+  std::unique_ptr<Execution> right_;
+  Pretend pretend_;
+  KeptOutput first_;
+  int executions_ = 0;
+};
+
+Does skips_from_the_fourth(int execution, const KeptOutput&, const KeptOutput&, const Operands&) {
+  return execution < 4 ? Does::all : Does::half;
+}
+Does works_every_second_time(int execution, const KeptOutput&, const KeptOutput&, const Operands&) {
+  return execution % 2 == 1 ? Does::all : Does::nothing;
+}
+Does keeps_its_first_output(int, const KeptOutput&, const KeptOutput& first, const Operands& operands) {
+  put(first, operands);
+  return Does::nothing;
+}
+// Computes for every query once.
+Does keeps_an_output_for_each_query(int, const KeptOutput& before, const KeptOutput& first,
+                                    const Operands& operands) {
+  if (before.query != first.query) return Does::all;
+  put(first, operands);
+  return Does::nothing;
+}
+
+template <Pretending::Pretend pretend>
+const Implementation& pretending(std::string_view name) {
+  static const Implementation kPretending = [name] {
+    Implementation implementation = kDilatedCpu;
+    implementation.name = name;
+    implementation.prepare = [](const Case& work, const KernelChoice& choice,
+                                int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<Pretending>(work, choice, threads, pretend);
+    };
+    return implementation;
+  }();
+  return kPretending;
+}
+
 // Runs dilated_cpu; its choice says how often it was tuned, and after how many runs.
 class Tuned final : public Execution {
  public:
@@ -202,24 +279,29 @@ const Implementation& spoiled(std::string_view name) {
 }  // namespace
 
 std::span<const Implementation* const> implementation_table() {
-  static const std::array kTable = {&kDilatedCpu,
-                                    &kPeak,
-                                    &spoiled<one_value_off>("one_value_off"),
-                                    &spoiled<last_row_unwritten>("last_row_unwritten"),
-                                    &spoiled<lse_off>("lse_off"),
-                                    &spoiled<crash>("crash"),
-                                    &spoiled<crash_when_timed>("crash_when_timed"),
-                                    &spoiled<one_rank_hangs>("one_rank_hangs"),
-                                    &spoiled<throw_something>("throw_something"),
-                                    &spoiled<splits_pages>("splits_pages"),
-                                    &spoiled<splits_pages_when_timed>("splits_pages_when_timed"),
-                                    &spoiled<no_memory>("no_memory"),
-                                    &spoiled<one_rank_throws>("one_rank_throws"),
-                                    &misreading<misses_a_key>("misses_a_key"),
-                                    &misreading<doubles_a_key>("doubles_a_key"),
-                                    &spoiled<notes_inputs>("notes_inputs"),
-                                    &tuned(),
-                                    &spoiled<nothing>("boaster")};
+  static const std::array kTable = {
+      &kDilatedCpu,
+      &kPeak,
+      &spoiled<one_value_off>("one_value_off"),
+      &spoiled<last_row_unwritten>("last_row_unwritten"),
+      &spoiled<lse_off>("lse_off"),
+      &spoiled<crash>("crash"),
+      &spoiled<crash_when_timed>("crash_when_timed"),
+      &spoiled<one_rank_hangs>("one_rank_hangs"),
+      &spoiled<throw_something>("throw_something"),
+      &spoiled<splits_pages>("splits_pages"),
+      &spoiled<splits_pages_when_timed>("splits_pages_when_timed"),
+      &spoiled<no_memory>("no_memory"),
+      &spoiled<one_rank_throws>("one_rank_throws"),
+      &misreading<misses_a_key>("misses_a_key"),
+      &misreading<doubles_a_key>("doubles_a_key"),
+      &spoiled<notes_inputs>("notes_inputs"),
+      &pretending<skips_from_the_fourth>("skips_from_the_fourth"),
+      &pretending<works_every_second_time>("works_every_second_time"),
+      &pretending<keeps_its_first_output>("keeps_its_first_output"),
+      &pretending<keeps_an_output_for_each_query>("keeps_an_output_for_each_query"),
+      &tuned(),
+      &spoiled<nothing>("boaster")};
   return kTable;
 }
 

@@ -42,6 +42,23 @@ INSTANTIATE_TEST_SUITE_P(Faults, WrongVariant,
                                          std::pair{"lse_off", "LSE"},
                                          std::pair{"throw_something", "the kernel refuses"}));
 
+// Each is right when it is verified before the timing.
+class PretendingVariant : public testing::TestWithParam<const char*> {};
+
+TEST_P(PretendingVariant, IsFailedAndLosesItsTimes) {
+  const std::string id = std::string(GetParam()) + "/linear";
+  const Story story = story_of(task_of({"dilated_cpu", GetParam()}));
+  EXPECT_EQ(story.record(id).status, Status::failed);
+  EXPECT_FALSE(story.record(id).time);
+  const Record& right = story.record("dilated_cpu/linear");
+  EXPECT_EQ(right.status, Status::ok) << right.reason;
+  EXPECT_TRUE(right.time && right.verify && right.verify->after);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, PretendingVariant,
+                         testing::Values("skips_from_the_fourth", "works_every_second_time",
+                                         "keeps_its_first_output", "keeps_an_output_for_each_query"));
+
 TEST(Worker, TunesOnceBeforeTheFirstRunAndRecordsTheChoice) {
   const Story story = story_of(task_of({"dilated_cpu", "tuned"}));
   const Record& record = story.record("tuned/linear");
