@@ -37,6 +37,7 @@ void measure_sizes(const Case& work, const float* q, const float* k, const float
       row.lost += p[j];
     else
       ++row.kept;
+    row.square_p += p[j] * p[j];
     const float *key = k + j * row.o.size(), *value = v + j * row.o.size();
     double products = 0;
     for (std::size_t d = 0; d < row.o.size(); ++d) {
@@ -117,6 +118,7 @@ void combine_sizes(std::span<const ReferenceRow> branches, ReferenceRow& row) {
     o_square += square(branch.o_size);
     row.lost += weight * branch.lost;
     row.kept += branch.kept;
+    row.square_p += weight * weight * branch.square_p;
     lse_moved += weight * branch.score_lse;
     moved_square += square(branch.score_o) + square(branch.score_lse * distance);
     row.spread += weight * (branch.spread + distance);

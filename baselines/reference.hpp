@@ -33,7 +33,8 @@ struct ReferenceRow {
   double score_lse = 0;  // sum over keys of p s: what relative errors of scores do to LSE, at most
   double lost = 0;  // sum of the p below 2^-24 of the largest p: beside that, a sum in fp32 may lose them all
   double kept = 0;  // number of the other keys: roundings of a sum in fp32
-  double score_o = 0;  // largest root of the sum over keys of (p s (v - o))^2: what they do to O
+  double square_p = 0;  // sum over keys of p^2: how far few keys share the row
+  double score_o = 0;   // largest root of the sum over keys of (p s (v - o))^2: what they do to O
   double spread =
       0;  // largest sum over keys of p |v - o|: if no score is off by more than e, O by e times it
   double square_spread = 0;  // the sums that `spread` is the largest of: their squares, summed

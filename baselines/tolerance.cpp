@@ -65,6 +65,7 @@ RowScale row_scale(const ReferenceRow& exact, const PlainErrors& plain) {
   RowScale scale{.plain = plain,
                  .lost = exact.lost,
                  .kept = exact.kept,
+                 .square_p = exact.square_p,
                  .score_o = exact.score_o,
                  .score_lse = exact.score_lse,
                  .spread = exact.spread,
@@ -129,8 +130,8 @@ double RowTolerances::o(const RowScale& row) const {
 double RowTolerances::lse(const RowScale& row) const {
   const double size = size_of_lse(row);
   return 2 * std::max(plain(row).lse, median_lse_ * size) +
-         lse_roundings_ * unit_roundoff(Dtype::fp32) * size + unit_ / 32 + score_unit_ * row.score_lse +
-         2 * row.lost;
+         lse_roundings_ * unit_roundoff(Dtype::fp32) * size + unit_ / 32 +
+         unit_ / 2 * std::sqrt(row.square_p) + score_unit_ * row.score_lse + 2 * row.lost;
 }
 
 }  // namespace hilbench

@@ -30,8 +30,9 @@ struct RowScale {
   double largest_o = 0;  // largest |element| of O
   double size_o = 0;     // that, or o_size of the reference if that is more; 0: uncovered
   double exact_lse = 0;  // |LSE|; 0 if no branch covers the row
-  double lost = 0, kept = 0, score_o = 0, score_lse = 0, spread = 0, square_spread = 0;  // as in ReferenceRow
-  double exact_square = 0;                                                               // sum of O^2
+  double lost = 0, kept = 0, square_p = 0, score_o = 0, score_lse = 0, spread = 0,
+         square_spread = 0;  // as in ReferenceRow
+  double exact_square = 0;   // sum of O^2
 };
 RowScale row_scale(const ReferenceRow& exact, const PlainErrors& plain);
 
@@ -46,7 +47,9 @@ double lse_roundings(const Case& work);
 // b = max(|LSE|, 1), r = lse_roundings, d = head_dim:
 //   O:   4 u a + min(largest_o / 2, 2 max(e, median(e/a) a) + 4 2^-24 c + 2 sqrt(d) 2^-24 score_o + 2 lost a)
 //        with c = b a if partial results are merged, else min(b a, b spread + sqrt(kept) a / 2)
-//   LSE: 2 max(e, median(e/b) b) + r 2^-24 b + u/32 + 2 sqrt(d) 2^-24 score_lse + 2 lost, e of LSE
+//   LSE: 2 max(e, median(e/b) b) + r 2^-24 b + u/32 + u/2 sqrt(square_p) + 2 sqrt(d) 2^-24 score_lse + 2
+//   lost,
+//        e of LSE
 //
 // A plain evaluation may be exact by luck. So the median over all compared rows, and a few roundings, stand
 // below it. One that overflows is no measure: its e is 0.
@@ -71,6 +74,10 @@ double lse_roundings(const Case& work);
 // LSE is fp32 in every dtype, and scores are. But exponentials that will be rounded to bf16 need no more than
 // a part of its precision: a polynomial of degree 3 is off by 9e-5, all in one direction for equal scores,
 // and LSE by as much. u/32 allows this, however small the scores.
+//
+// Kernels may add up the probabilities as they multiply them with V: rounded to the dtype, by u/2 at most
+// each and at random. With one key, whose probability is not 1 where the maximum is an older one, LSE is off
+// by up to u/2; many keys average it out. A sum that lacks a hundredth of a row is far beyond.
 //
 // With Scores::stored, e is that of a plain evaluation which stores them, and largest_o / 2 does not bound
 // it: if two keys share the row, such a program may well be off by more.

@@ -18,8 +18,9 @@ struct RequestTimes {
 };
 
 // A program computes between a request and its answer. So what it reports for the executions cannot be more
-// than what passed. On a processor it cannot be less than half of it either, once what a request takes by
-// itself is taken off; on a GPU some time for the host besides, for each execution.
+// than what passed. It cannot be less than half of it either, once what a request takes by itself is taken
+// off, and on a GPU some time for the host besides, for each execution. On a processor it is held against the
+// processor time that the program used, if that is less than what passed.
 class RequestClock {
  public:
   // `name` of the program, for messages.
@@ -46,6 +47,7 @@ class RequestClock {
   double overhead_ns() const;  // of a request
 
   std::string name_;
+  bool on_processor_;
   double host_ns_;  // for each execution
   bool started_ = false;
   int doubts_ = 0;

@@ -19,8 +19,8 @@ inline constexpr std::int64_t kSampledRows = 256;  // compared before the timing
 inline constexpr std::int64_t kPoisonedRows = 32;  // compared in a poisoned round
 
 // Every row of a small case; of a large one `wanted` rows, in position order, a few less if some are drawn
-// twice. All are equally likely; kSampledRows have those of the first and the last position among them, of the
-// first and the last head. The same arguments give the same rows on every machine.
+// twice. All are equally likely; kSampledRows have those of the first and the last position among them, of
+// the first and the last head. The same arguments give the same rows on every machine.
 std::vector<RowId> drawn_rows(const Case& work, std::uint64_t entropy, std::int64_t wanted);
 
 }  // namespace hilbench

@@ -30,16 +30,10 @@ bool has_output(const VerifiedVariant& variant) {
   return variant.prepared->implementation().has_output;
 }
 
-// Why the times contradict each other; nothing if they do not.
-std::optional<std::string> unlike(const std::vector<double>& ordinary, const std::vector<double>& poisoned) {
-  if (ordinary.empty() || poisoned.size() < 2) return std::nullopt;
-  const double longest = *std::max_element(ordinary.begin(), ordinary.end());
-  const double shortest = *std::min_element(poisoned.begin(), poisoned.end());
-  if (shortest <= kSlower * longest + kSlowerBy_ns) return std::nullopt;
-  return fmt::format(
-      "executions on inputs that it has not seen take {:.3g} ns or more, all others at most {:.3g} ns: it "
-      "does not compute in each execution",
-      shortest, longest);
+// True if the shortest execution on new inputs is too long beside the median of others.
+bool unlike(const std::vector<double>& ordinary_ns, const std::vector<double>& new_ns) {
+  if (ordinary_ns.empty() || new_ns.empty()) return false;
+  return *std::min_element(new_ns.begin(), new_ns.end()) > kSlower * median(ordinary_ns) + kSlowerBy_ns;
 }
 
 }  // namespace
@@ -140,10 +134,31 @@ std::optional<std::string> PoisonedRounds::fault_of(std::size_t v, const TimedSa
   if (variant.prepared->traits().process == 0) return std::nullopt;
   try {
     variant.prepared->traits().check_clock();
+    return fault_of_times(*variant.prepared, samples);
   } catch (const EnvironmentError& error) {
     return error.what();
   }
-  return unlike(samples.first_ns, samples.poisoned_first_ns);
+}
+
+// A program could compute once for each set of inputs. If it seems to, a few more sets decide: a disturbed
+// sample alone does not.
+std::optional<std::string> PoisonedRounds::fault_of_times(PreparedVariant& prepared,
+                                                          const TimedSamples& samples) {
+  constexpr int kSets = 4;
+  if (!unlike(samples.first_ns, samples.poisoned_first_ns)) return std::nullopt;
+  std::vector<double> ordinary_ns, new_ns;
+  for (int set = 0; set < kSets; ++set) {
+    inputs_ = inputs_ == InputSet::second ? InputSet::negated : InputSet::second;
+    if (!prepared.load(inputs_)) return std::nullopt;
+    new_ns.push_back(prepared.traits().run_timed(1).front());
+    ordinary_ns.push_back(prepared.traits().run_timed(1).front());
+  }
+  if (!unlike(ordinary_ns, new_ns)) return std::nullopt;
+  return fmt::format(
+      "executions on inputs that it has not seen take {:.3g} ns or more, others {:.3g} ns: it does not "
+      "compute "
+      "in each execution",
+      *std::min_element(new_ns.begin(), new_ns.end()), median(ordinary_ns));
 }
 
 void PoisonedRounds::judge(std::vector<TimedSamples>& samples) {

@@ -41,6 +41,7 @@ class PoisonedRounds final : public RoundsWatch {
   bool follows(std::size_t v) const;
   void take_rows_of(std::size_t v, const std::vector<RowId>& rows);
   std::optional<std::string> fault_of(std::size_t v, const TimedSamples& samples);
+  std::optional<std::string> fault_of_times(PreparedVariant& prepared, const TimedSamples& samples);
 
   const TaskContext& run_;
   std::vector<VerifiedVariant>& variants_;

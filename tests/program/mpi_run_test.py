@@ -68,7 +68,11 @@ class RingTest(LaunchedTest):
                     continue  # `invalid` order, baseline, one rank, skip_when
                 rings += 1
                 self.assertEqual(record["params"]["transport"], "mpi")
-                self.assertEqual(record["verify"], expected["verify"])  # all ranks' parts, added up
+                drawn = {"entropy", "poisoned_rounds", "after"}  # anew in each run
+                compared = [{key: value for key, value in one["verify"].items() if key not in drawn}
+                            for one in (record, expected)]
+                self.assertEqual(*compared)  # all ranks' parts, added up
+                self.assertLessEqual(record["verify"]["after"]["worst"], 1)
                 self.assertEqual(record["verify"]["rows"], record["params"]["sequence_length"] * 4)
                 self.assertEqual(record["counters"]["ring_bytes"]["value"], record["comm_bytes"])
                 clock, alike = record["counters"]["task_clock"], expected["counters"]["task_clock"]

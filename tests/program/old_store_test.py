@@ -65,7 +65,7 @@ class OldStoreTest(unittest.TestCase):
         records = self.program.records("out", twins=True)
         self.assertEqual(len(records), 2 * 3)
         for record in records:
-            self.assertEqual((record["schema"], record["twin"], record["status"]), (2, False, "ok"))
+            self.assertEqual((record["schema"], record["twin"], record["status"]), (3, False, "ok"))
             self.assertEqual([len(samples) >= 2 for samples in record["time_ns"]["samples"]], [True, True])
             if record["variant"] == "dilated/linear":
                 self.assertIsNone(record["speedup"])

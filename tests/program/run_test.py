@@ -68,14 +68,15 @@ CONTRACT = {
         "score_scale": NUMBER, "data": TEXT, "pages": TEXT,
         "steady_s": (*NUMBER, NULL)},
     "kind": TEXT, "status": TEXT, "reason": (TEXT, NULL), "verify": (dict, NULL), "time_ns": (dict, NULL),
-    "energy_j": (dict, NULL), "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),
+    "requests": (dict, NULL), "energy_j": (dict, NULL), "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),
     "memory_bytes": (*NUMBER, NULL), "comm_bytes": (*NUMBER, NULL), "comm_bytes_inside": NULL,
     "comm_bytes_between": NULL, "counters": dict, "speedup": (dict, NULL),
     "environment": {"host": dict, "device": (dict, NULL), "build": dict, "time": TEXT},
 }
 OPTIONAL_OBJECTS = {
     "verify": {"max_abs": NUMBER, "rel_l2": NUMBER, "rows": int, "tolerance": NUMBER, "worst": NUMBER,
-               "probed_rows": (int, NULL)},
+               "probed_rows": (int, NULL), "poisoned_rounds": int, "once": bool, "entropy": list,
+               "after": {"max_abs": NUMBER, "rel_l2": NUMBER, "rows": int, "tolerance": NUMBER, "worst": NUMBER}},
     "time_ns": {"median": NUMBER, "ci": list, "samples": list, "timer": TEXT},
     "energy_j": {"median": (*NUMBER, NULL), "samples": list, "source": (TEXT, NULL), "reason": (TEXT, NULL)},
     "permute_ns": {"median": NUMBER},
@@ -136,7 +137,7 @@ class EverythingTest(unittest.TestCase):
                 for key, contract in OPTIONAL_OBJECTS.items():
                     if record[key] is not None:
                         self.assertIsNone(fault_of(record[key], contract, key))
-                self.assertEqual(record["schema"], 2)
+                self.assertEqual(record["schema"], 3)
                 self.assertRegex(record["case"], CASE_ID)
                 self.assertRegex(record["variant"], VARIANT_ID)
                 self.assertIn(record["kind"], ("kernel", "baseline"))

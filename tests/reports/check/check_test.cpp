@@ -229,7 +229,7 @@ TEST(Check, ClocksOfProgramsAreHeldAgainstOthers) {
   ReportInput input = results();
   input.records[1].requests =
       Requests{.count = 10, .executions = 20, .reported_ns = 2e7, .wall_ns = 3e7, .empty_ns = 5e5};
-  EXPECT_EQ(texts(input, FindingKind::ok).size(), 15u);
+  EXPECT_EQ(texts(input, FindingKind::ok).size(), 16u);
   EXPECT_NE(text_of(input).find("\nok      clocks: of 1 program; the times that "), std::string::npos);
   EXPECT_NE(text_of(input).find("are 80 % of what passed in its requests"), std::string::npos);
   input.records[1].requests->reported_ns = 1e7;

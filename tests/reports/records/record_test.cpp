@@ -132,6 +132,7 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                               "counters",
                                               "speedup",
                                               "environment",
+                                              "requests",
                                               "energy_j",
                                               "comm_bytes_inside",
                                               "comm_bytes_between",
@@ -279,7 +280,7 @@ TEST(RecordJson, RejectsWhatIsNoRecord) {
     EXPECT_THROW(record_from_json(wrong), UsageError) << item.key();
   }
   for (const auto& [pointer, value] :
-       std::vector<std::pair<std::string, json>>{{"/schema", 3},
+       std::vector<std::pair<std::string, json>>{{"/schema", 4},
                                                  {"/status", "fine"},
                                                  {"/kind", "rival"},
                                                  {"/params/dtype", "fp8"},
