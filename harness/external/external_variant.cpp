@@ -19,7 +19,11 @@ class ExternalVariant final : public PreparedVariant {
                .permute_ns = program_->permute_ns(),
                .devices = program_->devices(),
                .why_not_counted = "runs in a process of its own",
-               .run_timed = [this](std::int64_t executions) { return program_->run(executions); },
+               .run_timed =
+                   [this](std::int64_t executions) {
+                     taken_.reset();
+                     return program_->run(executions);
+                   },
                .timer = program_->timer(),
                .process = program_->process(),
                .requests = [this] { return program_->requests(); },
@@ -27,10 +31,7 @@ class ExternalVariant final : public PreparedVariant {
                .end = [this] { program_->end(); }};
   }
 
-  void run() override {
-    taken_.reset();
-    program_->run(1);
-  }
+  void run() override { traits_.run_timed(1); }
   void fill_output(std::byte) override {}  // every read uses new files
   void take_output() override { taken_ = program_->output(); }
   TakenRows take(std::vector<RowId> rows) override {

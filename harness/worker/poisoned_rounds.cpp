@@ -155,9 +155,7 @@ std::optional<std::string> PoisonedRounds::fault_of_times(PreparedVariant& prepa
   }
   if (!unlike(ordinary_ns, new_ns)) return std::nullopt;
   return fmt::format(
-      "executions on inputs that it has not seen take {:.3g} ns or more, others {:.3g} ns: it does not "
-      "compute "
-      "in each execution",
+      "new inputs take {:.3g} ns or more, others {:.3g} ns: it does not compute in each execution",
       *std::min_element(new_ns.begin(), new_ns.end()), median(ordinary_ns));
 }
 

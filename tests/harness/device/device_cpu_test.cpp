@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/device/device.hpp"
+#include "tests/harness/device/values.hpp"
 
 namespace hilbench {
 namespace {
@@ -126,6 +127,13 @@ TEST(CpuDevice, MovesPartsOfABuffer) {
   EXPECT_EQ(got, (std::vector<std::int64_t>{1, 7, 8, 4}));
   device->download(buffer, 24, 8, last.data());
   EXPECT_EQ(last.front(), 4);
+}
+
+TEST(CpuDevice, CountsAndNegatesValues) {
+  for (const int threads : {1, 3}) {
+    const auto device = open_cpu_device(threads);
+    expect_counted_and_negated(*device);
+  }
 }
 
 }  // namespace
