@@ -12,6 +12,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <thread>
 #include <utility>
@@ -222,7 +223,9 @@ void ExternalProgram::check_clock(Device& device) {
 // Of the program and what it started.
 double ExternalProgram::processor_ns() const {
   double used_s = 0;
-  for (const pid_t process : descendants_by_child()[process_->id()]) used_s += processor_s(process);
+  const std::map<pid_t, std::set<pid_t>> descendants = descendants_by_child();
+  if (const auto own = descendants.find(process_->id()); own != descendants.end())
+    for (const pid_t process : own->second) used_s += processor_s(process);
   return 1e9 * used_s;
 }
 
