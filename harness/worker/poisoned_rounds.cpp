@@ -172,8 +172,8 @@ void PoisonedRounds::judge(std::vector<TimedSamples>& samples) {
       compared_.rows.insert(compared_.rows.end(), taken.rows.begin(), taken.rows.end());
   }
   std::ranges::sort(compared_.rows, {}, place);
-  const auto twice = std::ranges::unique(compared_.rows, {}, place);
-  compared_.rows.erase(twice.begin(), twice.end());
+  const auto same = [&](const RowId& a, const RowId& b) { return place(a) == place(b); };
+  compared_.rows.erase(std::unique(compared_.rows.begin(), compared_.rows.end(), same), compared_.rows.end());
   compared_.entropy = entropy_text(last_entropy_);
   std::vector<VerifiedVariant> right;
   std::vector<TimedSamples> samples_of_right;
