@@ -199,7 +199,7 @@ std::vector<double> ExternalProgram::run(std::int64_t executions) {
 }
 
 void ExternalProgram::check_clock(Device& device) {
-  constexpr double kLong_ns = 2e8, kNeverTwice_ns = 5e7;
+  constexpr double kLong_ns = 5e8, kNeverTwice_ns = 5e7;
   constexpr std::int64_t kLeast = 6, kMost = 100'000, kMostOnProcessor = 16;
   const Requests& so_far = clock_.requests();
   if (so_far.executions == 0) return;

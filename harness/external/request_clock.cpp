@@ -78,6 +78,8 @@ void RequestClock::expect_alike(double of_two_ns, double of_many_ns, std::int64_
 }
 
 void RequestClock::note_busy(double busy_ns, double reported_ns) {
+  if (busy_ns < kLeastShare * reported_ns)
+    return;  // the counter of the GPU did not follow: it lags by up to a second
   requests_.busy_ns = busy_ns;
   requests_.busy_reported_ns = reported_ns;
   if (reported_ns >= kLeastShare * busy_ns) return;

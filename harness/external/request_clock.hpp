@@ -35,8 +35,8 @@ class RequestClock {
   // Reported for an execution of two, the shortest, and for one of many in a request, the longest. Throws
   // EnvironmentError if the more executions are asked for, the shorter each is said to be.
   void expect_alike(double of_two_ns, double of_many_ns, std::int64_t many) const;
-  // In a request of its own its GPU was busy for this long. Throws EnvironmentError if less than half of that
-  // was reported.
+  // In a request of its own its GPU was busy for this long, or longer: its counter may lag. Less than half of
+  // what was reported is no measure. Throws EnvironmentError if less than half of it was reported.
   void note_busy(double busy_ns, double reported_ns);
 
   const Requests& requests() const { return requests_; }

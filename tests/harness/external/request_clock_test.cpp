@@ -103,6 +103,9 @@ TEST(RequestClock, AGpuIsBusyForWhatIsReported) {
   EXPECT_EQ(clock.requests().busy_ns, 200 * kMs);
   EXPECT_EQ(clock.requests().busy_reported_ns, 190 * kMs);
   EXPECT_THROW(clock.note_busy(200 * kMs, 25 * kMs), EnvironmentError);
+  RequestClock lagging("x", work_on(DeviceKind::cuda));
+  EXPECT_NO_THROW(lagging.note_busy(20 * kMs, 190 * kMs));
+  EXPECT_FALSE(lagging.requests().busy_ns) << "the counter did not follow";
 }
 
 }  // namespace
