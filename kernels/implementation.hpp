@@ -80,7 +80,7 @@ struct Implementation {
   // Reads Q, K and V in position order whatever the variant's order, which then says only which positions
   // are a tile; Operands are not permuted.
   bool raster_storage = false;
-  bool has_output = true;  // false: `peak`, which computes no attention and is not verified
+  bool has_output = true;      // false: `peak`, which computes no attention and is not verified
   bool stores_scores = false;  // rounds scores to the case's dtype before the softmax, and so its LSE
   // A separate program (docs/external.md), for any device; `prepare` and `library` are null.
   bool external = false;

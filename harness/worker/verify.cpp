@@ -119,7 +119,8 @@ bool verify(const TaskContext& run, VerifiedVariant& variant, const DrawnRows& r
     if (!run.task.dump.empty() && !variant.record.twin)
       dump_tensors(run.task.dump, variant.record, run.bench.tensors(prepared.inputs()), prepared.output());
     const Oracle& oracle = run.bench.oracle(prepared.function(), prepared.inputs(), rows);
-    const VerifyResult result = judged(run.bench.work, prepared, compare_rows(oracle, prepared.take(rows.rows)));
+    const VerifyResult result =
+        judged(run.bench.work, prepared, compare_rows(oracle, prepared.take(rows.rows)));
     variant.record.verify = Verification{
         .before = result.check, .once = prepared.inputs() != InputSet::first, .entropy = {rows.entropy}};
     if (result.fault) {

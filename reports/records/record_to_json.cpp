@@ -117,7 +117,7 @@ json check_json(const RowCheck& check) {
           {"tolerance", number(check.tolerance)},     {"worst", check.worst ? number(*check.worst) : json()}};
 }
 
-// What was compared before the timing stands beside the others, as in schema 2.
+// The comparison before the timing has no object of its own: its keys are those of schema 2.
 json verify_json(const Verification& verify) {
   json made = check_json(verify.before);
   made["probed_rows"] = verify.probed_rows ? json(*verify.probed_rows) : json();

@@ -1,5 +1,5 @@
-// Attention as docs/definitions.md defines it, for the programs of cheats.py: fp32, forward, branches. On demand
-// it is wrong, row by row.
+// Attention as docs/definitions.md defines it, for the programs of cheats.py: fp32, forward, branches. On
+// demand it is wrong, row by row.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -83,7 +83,7 @@ CHEATS = {
     "spins_in_a_child": ("failed", f"{BUSY}|{TOO_LITTLE}"),
     "spins_after_setsid": ("failed|invalid", f"{BUSY}|{TOO_LITTLE}"),
 }
-# Those that need a case with so many rows that some are not compared; all others are caught in a small causal one.
+# Those that need a large case, where some rows are not compared; all others are caught in a small causal one.
 OF_LARGE_CASES = ("right_on_255_rows", "guesses_public_rows", "nan_in_unsampled_row")
 # Those that void the times of a whole comparison.
 DISTURBING = ("spins_while_others_run", "spins_in_a_child", "spins_after_setsid")

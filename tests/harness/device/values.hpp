@@ -17,8 +17,8 @@ inline std::size_t bytes_of(Dtype dtype, std::size_t elements) {
   return elements * static_cast<std::size_t>(dtype_bytes(dtype));
 }
 
-// Elements of every size of a block and its remainder: some NaN and infinities among them are counted, and all
-// change their sign.
+// Elements of every size of a block and its remainder: some NaN and infinities among them are counted, and
+// all change their sign.
 inline void expect_counted_and_negated(Device& device) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16})
