@@ -9,10 +9,11 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
+#include "harness/measure/drawn_rows.hpp"
 #include "harness/measure/mask_sums.hpp"
 #include "harness/measure/window_sums.hpp"
 #include "kernels/base/text/error.hpp"
@@ -32,21 +33,10 @@ constexpr std::int64_t kMostRead = 1 << 22;  // elements of O
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<RowId> choose_probed_rows(const Case& work, std::uint64_t seed) {
-  const OutputRows all = all_rows(work);
-  std::vector<std::int64_t> picks;
-  if (all.count <= kProbedRows) {
-    for (std::int64_t i = 0; i < all.count; ++i) picks.push_back(i);
-  } else {
-    std::mt19937_64 generator(seed);
-    for (std::int64_t i = 0; i < kEnds; ++i) picks.insert(picks.end(), {i, all.count - 1 - i});
-    while (std::ssize(picks) < kProbedRows)
-      picks.push_back(static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(all.count)));
-    std::sort(picks.begin(), picks.end());
-    picks.erase(std::unique(picks.begin(), picks.end()), picks.end());
-  }
-  std::vector<RowId> rows;
-  for (const std::int64_t pick : picks) rows.push_back(all.id(pick));
-  return rows;
+  const std::int64_t count = all_rows(work).count;
+  std::vector<std::int64_t> ends;
+  for (std::int64_t i = 0; i < kEnds; ++i) ends.insert(ends.end(), {i, count - 1 - i});
+  return rows_with(work, std::move(ends), seed, kProbedRows);
 }
 
 std::int64_t slot_of(std::span<const std::int32_t> slots, std::int64_t position) {

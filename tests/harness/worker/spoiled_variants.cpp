@@ -189,20 +189,6 @@ Does keeps_an_output_for_each_query(int, const KeptOutput& before, const KeptOut
   return Does::nothing;
 }
 
-template <Pretending::Pretend pretend>
-const Implementation& pretending(std::string_view name) {
-  static const Implementation kPretending = [name] {
-    Implementation implementation = kDilatedCpu;
-    implementation.name = name;
-    implementation.prepare = [](const Case& work, const KernelChoice& choice,
-                                int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<Pretending>(work, choice, threads, pretend);
-    };
-    return implementation;
-  }();
-  return kPretending;
-}
-
 // Runs dilated_cpu; its choice says how often it was tuned, and after how many runs.
 class Tuned final : public Execution {
  public:
@@ -224,19 +210,6 @@ class Tuned final : public Execution {
   std::string choice_;
 };
 
-const Implementation& tuned() {
-  static const Implementation kTuned = [] {
-    Implementation implementation = kDilatedCpu;
-    implementation.name = "tuned";
-    implementation.prepare = [](const Case& work, const KernelChoice& choice,
-                                int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<Tuned>(work, choice, threads);
-    };
-    return implementation;
-  }();
-  return kTuned;
-}
-
 void misses_a_key(Index& index) {
   IndexTile& tile = index.branches.back().tiles.back();
   --tile.key_count;
@@ -248,32 +221,19 @@ void doubles_a_key(Index& index) {  // in place of its neighbour
   key[1] = key[0];
 }
 
-template <Misread misread>
-const Implementation& misreading(std::string_view name) {
-  static const Implementation kMisreading = [name] {
+// dilated_cpu under another name, with executions of the class Made; `how` is the last that they are made with.
+template <class Made, auto... how>
+const Implementation& made_of(std::string_view name) {
+  static const Implementation kMade = [name] {
     Implementation implementation = kDilatedCpu;
     implementation.name = name;
     implementation.prepare = [](const Case& work, const KernelChoice& choice,
                                 int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<Misreading>(work, choice, threads, misread);
+      return std::make_unique<Made>(work, choice, threads, how...);
     };
     return implementation;
   }();
-  return kMisreading;
-}
-
-template <Spoil spoil>
-const Implementation& spoiled(std::string_view name) {
-  static const Implementation kSpoiled = [name] {
-    Implementation implementation = kDilatedCpu;
-    implementation.name = name;
-    implementation.prepare = [](const Case& work, const KernelChoice& choice,
-                                int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<Spoiled>(work, choice, threads, spoil);
-    };
-    return implementation;
-  }();
-  return kSpoiled;
+  return kMade;
 }
 
 }  // namespace
@@ -282,26 +242,26 @@ std::span<const Implementation* const> implementation_table() {
   static const std::array kTable = {
       &kDilatedCpu,
       &kPeak,
-      &spoiled<one_value_off>("one_value_off"),
-      &spoiled<last_row_unwritten>("last_row_unwritten"),
-      &spoiled<lse_off>("lse_off"),
-      &spoiled<crash>("crash"),
-      &spoiled<crash_when_timed>("crash_when_timed"),
-      &spoiled<one_rank_hangs>("one_rank_hangs"),
-      &spoiled<throw_something>("throw_something"),
-      &spoiled<splits_pages>("splits_pages"),
-      &spoiled<splits_pages_when_timed>("splits_pages_when_timed"),
-      &spoiled<no_memory>("no_memory"),
-      &spoiled<one_rank_throws>("one_rank_throws"),
-      &misreading<misses_a_key>("misses_a_key"),
-      &misreading<doubles_a_key>("doubles_a_key"),
-      &spoiled<notes_inputs>("notes_inputs"),
-      &pretending<skips_from_the_fourth>("skips_from_the_fourth"),
-      &pretending<works_every_second_time>("works_every_second_time"),
-      &pretending<keeps_its_first_output>("keeps_its_first_output"),
-      &pretending<keeps_an_output_for_each_query>("keeps_an_output_for_each_query"),
-      &tuned(),
-      &spoiled<nothing>("boaster")};
+      &made_of<Spoiled, one_value_off>("one_value_off"),
+      &made_of<Spoiled, last_row_unwritten>("last_row_unwritten"),
+      &made_of<Spoiled, lse_off>("lse_off"),
+      &made_of<Spoiled, crash>("crash"),
+      &made_of<Spoiled, crash_when_timed>("crash_when_timed"),
+      &made_of<Spoiled, one_rank_hangs>("one_rank_hangs"),
+      &made_of<Spoiled, throw_something>("throw_something"),
+      &made_of<Spoiled, splits_pages>("splits_pages"),
+      &made_of<Spoiled, splits_pages_when_timed>("splits_pages_when_timed"),
+      &made_of<Spoiled, no_memory>("no_memory"),
+      &made_of<Spoiled, one_rank_throws>("one_rank_throws"),
+      &made_of<Misreading, misses_a_key>("misses_a_key"),
+      &made_of<Misreading, doubles_a_key>("doubles_a_key"),
+      &made_of<Spoiled, notes_inputs>("notes_inputs"),
+      &made_of<Pretending, skips_from_the_fourth>("skips_from_the_fourth"),
+      &made_of<Pretending, works_every_second_time>("works_every_second_time"),
+      &made_of<Pretending, keeps_its_first_output>("keeps_its_first_output"),
+      &made_of<Pretending, keeps_an_output_for_each_query>("keeps_an_output_for_each_query"),
+      &made_of<Tuned>("tuned"),
+      &made_of<Spoiled, nothing>("boaster")};
   return kTable;
 }
 
