@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "kernels/base/text/text.hpp"
 #include "reports/document/document.hpp"
 #include "reports/view/format.hpp"
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "kernels/base/text/text.hpp"
 #include "reports/export/digits.hpp"
 #include "reports/export/formats.hpp"
 #include "reports/view/format.hpp"

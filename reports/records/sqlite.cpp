@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "kernels/base/text/text.hpp"
 
@@ -23,13 +24,24 @@ constexpr std::size_t kShownStatement = 60;  // of a statement in a message: the
   throw SqliteError(code, system, text);
 }
 
+// What a file of strangers says runs nothing: no view, trigger or function in its schema
+// (sqlite.org/security.html).
+bool distrust(sqlite3* db) {
+  for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                   {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                   {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+                                   {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}})
+    if (sqlite3_db_config(db, option, on, nullptr) != SQLITE_OK) return false;
+  return true;
+}
+
 }  // namespace
 
 SqliteConnection::SqliteConnection(const std::filesystem::path& file, OpenMode mode, int busy_ms) {
   const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
   const int status = sqlite3_open_v2(file.c_str(), &db_, flags, nullptr);
   if (status == SQLITE_OK && sqlite3_extended_result_codes(db_, 1) == SQLITE_OK &&
-      sqlite3_busy_timeout(db_, busy_ms) == SQLITE_OK)
+      sqlite3_busy_timeout(db_, busy_ms) == SQLITE_OK && distrust(db_))
     return;
   try {
     fail(db_, status, "open");

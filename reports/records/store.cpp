@@ -15,6 +15,7 @@
 #include "reports/records/store_environment.hpp"
 #include "reports/records/store_folder.hpp"
 #include "reports/records/store_problems.hpp"
+#include "reports/records/store_tables.hpp"
 #include "reports/records/store_views.hpp"
 
 namespace hilbench {
@@ -26,15 +27,6 @@ using nlohmann::json;
 constexpr int kApplicationId = 0x68696c62;  // "hilb"
 constexpr const char* kFileName = "results.sqlite";
 constexpr std::int64_t kMostProcesses = 1'000'000;  // that a comparison can have; more is damage
-
-constexpr const char* kTables = R"(
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE environment(id INTEGER PRIMARY KEY, json TEXT UNIQUE);
-CREATE TABLE comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT, processes INTEGER,
-  retried INTEGER);
-CREATE TABLE record(id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id), case_id TEXT,
-  variant_id TEXT, twin INTEGER, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, environment_id INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id));
-)";
 
 // Throws UsageError if the file is not a store of a schema that this program reads. An empty database is not
 // one.
@@ -51,14 +43,17 @@ void check_schema(SqliteConnection& db, const fs::path& file) {
                              version, kStoreSchema),
          .where = file.string(),
          .remedy = "use that version"});
+  if (std::stoll(version) < kOldestStoreSchema)
+    refuse_damaged(file, fmt::format("its schema is {}", version));
+  expect_tables(db, file, std::stoi(version));
   const std::string noted = db.value("SELECT value FROM meta WHERE key = 'schema'").value_or("");
-  if (std::stoll(version) < kOldestStoreSchema || noted != version)
+  if (noted != version)
     refuse_damaged(file,
                    fmt::format("its schema is {}, its table meta says '{}'", version, one_line(noted, 40)));
 }
 
-void create_tables(SqliteConnection& db) {
-  db.execute(kTables);
+void create_store(SqliteConnection& db) {
+  create_tables(db);
   db.execute(fmt::format("INSERT INTO meta VALUES ('schema', '{}')", kStoreSchema));
   db.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
   db.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
@@ -100,7 +95,7 @@ Store Store::open_for_writing(const fs::path& folder, int busy_ms) {
       // If the process that created it was killed, there is a database without tables.
       if (db.value("SELECT count(*) FROM sqlite_master") == "0" && db.value("PRAGMA application_id") == "0") {
         SqliteTransaction transaction(db);
-        create_tables(db);
+        create_store(db);
         fail_point("new_store");
         transaction.commit();
       }
@@ -145,7 +140,7 @@ void Store::erase_all() {
   while_running(handle_->file, [&] {
     SqliteTransaction transaction(*handle_->db);
     handle_->db->execute("DROP TABLE record; DROP TABLE comparison; DROP TABLE environment; DROP TABLE meta");
-    create_tables(*handle_->db);
+    create_store(*handle_->db);
     transaction.commit();
     make_views(*handle_->db);
     handle_->db->execute("VACUUM");

@@ -57,6 +57,10 @@ ORDER BY r.comparison_id, r.id, process.key, sample.key)"};
 
 }  // namespace
 
+bool is_store_view(std::string_view name) {
+  return name == kResults.name || name == kSamples.name;
+}
+
 void make_views(SqliteConnection& db) {
   for (const View& view : {kResults, kSamples}) {
     const std::string sql = fmt::format("CREATE VIEW {} AS {}", view.name, view.select);

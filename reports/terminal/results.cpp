@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "kernels/base/text/text.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/view.hpp"
 

@@ -33,13 +33,6 @@ const Unit& unit_of(const std::array<Unit, N>& units, double value) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string safe(text);
-  for (char& c : safe)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) c = ' ';
-  return safe;
-}
-
 std::string number_text(double value, int significant) {
   if (!std::isfinite(value)) return "not a number";
   if (value == 0) return "0";

@@ -9,8 +9,6 @@
 
 namespace hilbench {
 
-// Text from outside that is safe for a terminal: control characters become spaces, line breaks stay.
-std::string printable(std::string_view text);
 // "0.9987", "12.35", "1235": at least `significant` digits, never an exponent between 1e-4 and 1e15.
 std::string number_text(double value, int significant = 4);
 // All digits, for data files; "" if there is no value.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "kernels/base/text/text.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {

@@ -28,24 +28,40 @@ bool is_control(std::string_view character) {
     return i < character.size() ? static_cast<unsigned char>(character[i]) : 0u;
   };
   if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
-  if (character.size() == 2) return byte(0) == 0xc2 && byte(1) < 0xa0;
+  if (character.size() == 2) return (byte(0) == 0xc2 && byte(1) < 0xa0) || character == "\u061C";
   const bool general = character.size() == 3 && byte(0) == 0xe2;
   return general && ((byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||  // U+2028 to U+202E
+                     (byte(1) == 0x80 && (byte(2) & 0xfe) == 0x8e) ||            // U+200E and U+200F
                      (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));   // U+2066 to U+2069
 }
 
+namespace {
+
+// The same with spaces for what a terminal may obey, but for the characters `kept`; U+FFFD for what is not
+// UTF-8.
+std::string without_controls(std::string_view text, std::string_view kept) {
+  std::string safe;
+  for (std::size_t i = 0, length = 0; i < text.size(); i += std::max<std::size_t>(length, 1)) {
+    length = utf8_length(text.substr(i, 4));
+    const std::string_view character = text.substr(i, length);
+    const bool shown =
+        length > 0 && (!is_control(character) || kept.find(character) != std::string_view::npos);
+    safe += shown ? character : length == 0 ? "\uFFFD" : " ";
+  }
+  return safe;
+}
+
+}  // namespace
+
 std::string one_line(std::string_view text, std::size_t limit) {
-  std::string line;
   std::size_t end = std::min(limit, text.size());
   // Not inside a character of several bytes.
   while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  for (std::size_t i = 0, length = 0; i < end; i += std::max<std::size_t>(length, 1)) {
-    length = utf8_length(text.substr(i, std::min<std::size_t>(4, end - i)));
-    const std::string_view character = text.substr(i, length);
-    line += length == 0 ? "\uFFFD" : is_control(character) ? " " : character;
-  }
-  if (text.size() > limit) line += "...";
-  return line;
+  return without_controls(text.substr(0, end), "") + (text.size() > limit ? "..." : "");
+}
+
+std::string printable(std::string_view text) {
+  return without_controls(text, "\n");
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -15,6 +15,8 @@ bool is_control(std::string_view character);
 // `text` as one line: control characters become spaces, bytes that are not UTF-8 U+FFFD, and text beyond
 // `limit` bytes is cut and ends in "...".
 std::string one_line(std::string_view text, std::size_t limit = 400);
+// The same of all of it, with its line breaks.
+std::string printable(std::string_view text);
 
 // The member of `names` with the smallest edit distance to `word`, or "" if none is near.
 template <class Names>

@@ -84,6 +84,44 @@ TEST_F(StoreFaults, NewerSchemaIsNamed) {
   }
 }
 
+// What a stranger's store may hold besides: it would hang a reader, or change rows when a run resumes.
+TEST_F(StoreFaults, RefusesWhatNoStoreHolds) {
+  const std::string endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) ";
+  const std::string record =
+      "id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id), case_id "
+      "TEXT, variant_id TEXT, twin INTEGER, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, "
+      "environment_id INTEGER REFERENCES environment(id), json TEXT";
+  const std::vector<std::pair<std::string, std::string>> planted = {
+      {"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record WHERE id < new.id; END",
+       "its trigger 't'"},
+      {"DROP TABLE meta; CREATE VIEW meta AS " + endless + "SELECT 'a' || x AS key, x AS value FROM n",
+       "its view 'meta'"},
+      {"DROP TABLE comparison; CREATE VIEW comparison AS " + endless + "SELECT x AS id FROM n",
+       "its view 'comparison'"},
+      {"CREATE TABLE theirs(x)", "its table 'theirs'"},
+      {"CREATE INDEX i ON record(json)", "its index 'i'"},
+      {"CREATE VIRTUAL TABLE f USING fts5(x)", "its table 'f'"},
+      {"ALTER TABLE record ADD COLUMN more TEXT", "its table record has other columns"},
+      {"DROP TABLE record; CREATE TABLE record(" + record + " AS (hex(zeroblob(1e9))))",
+       "its table record has other columns"},
+      {"DROP TABLE record; CREATE TABLE record(" + record + ", CHECK (length(hex(zeroblob(1e9))) > 0))",
+       "its table record has other columns"},
+      {"DROP TABLE record", "it has no table record"},
+  };
+  const std::vector<Record> records = make_comparison("a");
+  for (const auto& [sql, why] : planted) {
+    SCOPED_TRACE(sql);
+    fs::remove_all(folder_);
+    Store::open_for_writing(folder_).commit("a", {"f", 1}, records);
+    SqliteConnection(file(), OpenMode::existing, 0).execute(sql);
+    for (const auto open : {&Store::open_for_writing, &Store::open_for_reading}) {
+      const std::string message = message_of<UsageError>([&] { (void)open(folder_, 0); });
+      EXPECT_NE(message.find("not a store that hilbench wrote"), std::string::npos) << message;
+      EXPECT_NE(message.find(why), std::string::npos) << message;
+    }
+  }
+}
+
 TEST_F(StoreFaults, TruncatedAtAnyPageIsRefused) {
   {
     Store store = Store::open_for_writing(folder_);

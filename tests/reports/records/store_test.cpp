@@ -173,7 +173,13 @@ TEST_F(StoreTest, AnOlderSchemaIsReadAndErasedButNotWritten) {
       .execute(
           "DROP VIEW results; DROP VIEW samples;"
           "ALTER TABLE comparison DROP COLUMN processes; ALTER TABLE comparison DROP COLUMN retried;"
-          "ALTER TABLE record DROP COLUMN twin; ALTER TABLE record ADD COLUMN speedup_ratio REAL;"
+          "ALTER TABLE record RENAME TO newer;"
+          "CREATE TABLE record(id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id), "
+          "case_id TEXT, variant_id TEXT, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, "
+          "speedup_ratio REAL, environment_id INTEGER REFERENCES environment(id), json TEXT, "
+          "UNIQUE(case_id, variant_id));"
+          "INSERT INTO record SELECT id, comparison_id, case_id, variant_id, kind, status, reason, "
+          "time_median_ns, NULL, environment_id, json FROM newer; DROP TABLE newer;"
           "UPDATE meta SET value = '1' WHERE key = 'schema'; PRAGMA user_version = 1");
   EXPECT_EQ(Store::open_for_reading(folder_).records().size(), records.size());
   Store store = Store::open_for_writing(folder_);

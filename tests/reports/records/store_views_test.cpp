@@ -1,6 +1,7 @@
 #include "reports/records/store_views.hpp"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <fstream>
 #include <iterator>
@@ -39,7 +40,11 @@ class StoreViews : public testing::Test {
   }
   fs::path file() const { return folder_.path() / "results.sqlite"; }
   std::string value(const std::string& sql) {
-    return SqliteConnection(file(), OpenMode::existing, 0).value(sql).value_or("no row");
+    SqliteConnection db(file(), OpenMode::existing, 0);
+    for (const int option :
+         {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA})  // as other programs
+      EXPECT_EQ(sqlite3_db_config(db.get(), option, 1, nullptr), SQLITE_OK);
+    return db.value(sql).value_or("no row");
   }
   void execute(const std::string& sql) { SqliteConnection(file(), OpenMode::existing, 0).execute(sql); }
   std::string bytes() const {
@@ -69,6 +74,16 @@ TEST_F(StoreViews, AreMadeForAnOlderStoreThatIsOpenedForWriting) {
   Store::open_for_writing(folder_.path());
   EXPECT_EQ(value("SELECT count(*) FROM results"), "1");
   EXPECT_EQ(value("SELECT count(*) FROM samples"), "3");
+}
+
+// Of a store that a stranger sends.
+TEST_F(StoreViews, AreNeverRead) {
+  execute(
+      "DROP VIEW results; CREATE VIEW results AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) "
+      "SELECT * FROM n");
+  EXPECT_EQ(Store::open_for_reading(folder_.path()).records().size(), 1u);
+  Store::open_for_writing(folder_.path());
+  EXPECT_EQ(value("SELECT count(*) FROM results"), "1");
 }
 
 TEST_F(StoreViews, StayAsTheyAre) {

@@ -27,6 +27,8 @@ TEST(Text, HoldsNothingThatATerminalObeys) {
   EXPECT_EQ(one_line("\xe2\x82"), "\uFFFD\uFFFD") << "cut off";
   EXPECT_EQ(one_line("\xc0\xaf\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD") << "overlong, a surrogate";
   EXPECT_EQ(one_line("\U0001F600 \u05d0"), "\U0001F600 \u05d0");
+  EXPECT_EQ(one_line("a\u200eb\u200fc\u061cd\u2010"), "a b c d\u2010") << "marks of direction";
+  EXPECT_EQ(printable("a\u009b31m\u202e\tb\n\x1b\u2066\x9b"), "a 31m  b\n  \uFFFD") << "all but line breaks";
 }
 
 TEST(Text, FindsTheNearestName) {
