@@ -1,8 +1,10 @@
 """Imports PyTorch once for a whole run: a server, whose forks run the scripts of this folder (docs/external.md).
 
-    python3 fork_server.py    writes the name of its socket to standard output, and ends when its standard input ends
+    python3 fork_server.py N    takes clients from file descriptor N, one of a pair of datagram sockets, and ends when
+                                its standard input ends
 
-A script calls hand_over() before it imports PyTorch. That passes the script's streams, arguments, environment and
+The other socket of the pair is inherited by programs that may ask: there is no name that another process, in a
+container perhaps, could connect to. A script calls hand_over() before it imports PyTorch. That passes the script's streams, arguments, environment and
 folder to the server, waits while a fork of the server runs the script, and ends as the fork ended. For hilbench the
 program is the process that it started, as if there were no server. Without a server, or if it does not answer,
 hand_over() returns, and the script goes on in its own process.
@@ -24,8 +26,9 @@ import socket
 import struct
 import sys
 
-ADDRESS = "HILBENCH_FORK_SERVER"  # the variable with the name of the socket, in the abstract namespace
+SOCKET = "HILBENCH_FORK_SERVER"  # the variable with the descriptor of the inherited socket
 PATIENCE_S = 30  # the longest wait for a fork; PyTorch may still be imported
+CLIENT = b"c"  # to the server, with a socket to speak over
 READY, GO = b"r", b"g"  # from the guardian, then from the client, with its streams and its request
 STATUS = struct.Struct("i")  # as os.waitstatus_to_exitcode() gives it
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -35,11 +38,12 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 def hand_over():
     """Lets a fork of the server run this script, and then ends this process; returns if there is no server."""
-    address = os.environ.pop(ADDRESS, "")
-    if not address:
+    number = os.environ.pop(SOCKET, "")
+    server = greeted(int(number)) if number.isdecimal() else None
+    if server is None:
         return
-    with socket.socket(socket.AF_UNIX) as server:
-        if not begins(server, address):
+    with server:
+        if not begins(server):
             return
         status = server.recv(STATUS.size)
     if len(status) < STATUS.size:
@@ -53,15 +57,25 @@ def hand_over():
     os.kill(os.getpid(), -code)
 
 
-def begins(server, address):
+def greeted(number):
+    """A socket whose other end is on its way to the server; None if there is no server."""
+    try:
+        with socket.socket(fileno=number) as shared:
+            mine, theirs = socket.socketpair()
+            with theirs:
+                shared.settimeout(PATIENCE_S)
+                socket.send_fds(shared, [CLIENT], [theirs.fileno()])
+            return mine
+    except OSError:
+        return None
+
+
+def begins(server):
     """Whether a fork begins to run this script. If not, none will."""
     request = {"arguments": sys.argv, "environment": dict(os.environ), "folder": os.getcwd(), "path": sys.path,
                "cores": sorted(os.sched_getaffinity(0))}
     server.settimeout(PATIENCE_S)
     try:
-        server.connect("\0" + address)
-        if user_of(server) != os.geteuid():
-            return False
         if server.recv(len(READY)) != READY:
             return False
         with os.fdopen(os.memfd_create("request"), "w") as file:
@@ -77,7 +91,7 @@ def begins(server, address):
 # The server.
 
 def user_of(connection):
-    """The user of the process at the other end, whom any program could have let connect."""
+    """The user of the process at the other end."""
     credentials = struct.Struct("3i")
     return credentials.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, credentials.size))[1]
 
@@ -86,11 +100,8 @@ def serve():
     """Returns the request of a client in each fork that is to run a script; ends the server itself."""
     os.setsid()  # Ctrl-C reaches hilbench alone, which then ends the server
     lifeline = os.dup(0)
-    listening = socket.socket(socket.AF_UNIX)
-    address = f"hilbench-{os.urandom(16).hex()}"
-    listening.bind("\0" + address)
-    listening.listen(128)  # clients wait here until PyTorch is imported
-    print(address, flush=True)
+    shared = socket.socket(fileno=int(sys.argv[1]))  # clients wait there until PyTorch is imported
+    shared.setblocking(False)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
@@ -98,11 +109,12 @@ def serve():
     import torch  # noqa: F401  if this fails, clients find nobody, and say themselves what is missing
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # guardians leave no zombies
     while True:
-        if lifeline in select.select([listening, lifeline], [], [])[0]:
+        if lifeline in select.select([shared, lifeline], [], [])[0]:
             os._exit(0)
-        connection, _ = listening.accept()
+        _, passed, _, _ = socket.recv_fds(shared, len(CLIENT), 1)
+        connection = socket.socket(fileno=passed[0])
         if os.fork() == 0:
-            listening.close()
+            shared.close()
             request = guard(connection, lifeline)
             os.close(lifeline)
             return request

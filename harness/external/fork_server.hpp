@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "harness/measure/comparison_task.hpp"
 
@@ -19,10 +18,10 @@ class ForkServer {
   ForkServer();
   ~ForkServer();
 
-  // For ComparisonTask::fork_server. Starts the server if it is not running and a program of the task can be
-  // forked. Empty if none can, and if there is no server: whatever is wrong then, each program finds and
-  // says.
-  std::string address_for(const ComparisonTask& task);
+  // For ComparisonTask::fork_server: a socket that programs inherit, and that lives as long as this. Starts
+  // the server if it is not running and a program of the task can be forked. -1 if none can, and if there is
+  // no server: whatever is wrong then, each program finds and says.
+  int socket_for(const ComparisonTask& task);
 
  private:
   class Process;

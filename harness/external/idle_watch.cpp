@@ -70,8 +70,10 @@ void IdleWatch::after_sample(std::size_t v) {
 void IdleWatch::rest() {
   if (processes_.empty()) return;
   std::this_thread::sleep_for(kSettle);  // threads that wait for more work spin for some milliseconds
+  look();
   begin();
   std::this_thread::sleep_for(kRest);
+  look();  // who began meanwhile has used all of its time in this while
   end(0);
 }
 

@@ -100,28 +100,39 @@ OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile
 }  // namespace
 
 ExternalProgram::ExternalProgram(std::string kernel, const External& external, Case work, int threads,
-                                 const std::vector<std::string>& gpus, const std::string& fork_server)
+                                 const std::vector<std::string>& gpus, int fork_server)
     : kernel_(std::move(kernel)),
       name_(external_name(kernel_)),
       work_(std::move(work)),
       threads_(threads),
       devices_(std::max(1, static_cast<int>(gpus.size()))),
       script_(std::make_unique<SharedFile>("script")),
-      clock_(name_, work_) {
-  // Idle threads of LLVM's and Intel's OpenMP would compute for a fifth of a second while others are timed.
+      clock_(name_, work_, threads) {
   std::map<std::string, std::string> variables;
-  if (std::getenv("KMP_BLOCKTIME") == nullptr) variables["KMP_BLOCKTIME"] = "10";
+  const auto unless_set = [&](const char* name, const std::string& value) {
+    if (std::getenv(name) == nullptr) variables[name] = value;
+  };
+  // Idle threads of LLVM's and Intel's OpenMP would compute for a fifth of a second while others are timed,
+  // those of OpenBLAS for 2^26 cycles.
+  unless_set("KMP_BLOCKTIME", "10");
+  unless_set("OPENBLAS_THREAD_TIMEOUT", "24");
+  if (work_.ring_size == 1 && work_.device == DeviceKind::cpu)
+    unless_set("OMP_NUM_THREADS", std::to_string(threads));
   if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
-  if (external.command.empty() && can_be_forked(name_) && !fork_server.empty())
-    variables[ForkServer::kVariable] = fork_server;
+  std::vector<int> inherited;
+  if (external.command.empty() && can_be_forked(name_) && fork_server >= 0) {
+    variables[ForkServer::kVariable] = std::to_string(fork_server);
+    inherited.push_back(fork_server);
+    may_be_forked_ = true;
+  }
   process_ = std::make_unique<AnsweringProgram>(name_, command_of(name_, external, *script_), external.folder,
-                                                variables);
+                                                variables, inherited);
   process_->send(json{{"do", "hello"}, {"protocol", kNewestProtocol}}.dump());
 }
 
 void ExternalProgram::greet() {
   if (!described_.is_null()) return;
-  described_ = hear();
+  described_ = hear(Refusal::allowed);
   const json protocol = described_.value("protocol", json());
   if (protocol != 1 && protocol != kNewestProtocol)
     break_off(name_, fmt::format("hello needs protocol {}, or 1", kNewestProtocol), described_);
@@ -150,7 +161,7 @@ void ExternalProgram::load(const InputFiles& files) {
                   {"k", files.k->path()},
                   {"v", files.v->path()}};
   if (files.mask) request["mask"] = files.mask->path();
-  json loaded = ask(request);
+  json loaded = ask(request, Refusal::allowed);
   script_.reset();
   const json timer = loaded.value("timer", json());
   if (!timer.is_string() || timer.get<std::string>().size() > kLongestTimer)
@@ -161,6 +172,8 @@ void ExternalProgram::load(const InputFiles& files) {
       break_off(name_, fmt::format("permute_ns of load must be a number {}", kDurations), loaded);
     permute_ns_ = permute.get<double>();
   }
+  for (const char* said : {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks"})
+    loaded.erase(said);  // by the answer to hello
   described_.update(loaded);
   if (described_.dump().size() > kLongestDescription)
     break_off(name_, fmt::format("its description may have at most {} characters", kLongestDescription),
@@ -172,60 +185,93 @@ bool ExternalProgram::give(const InputFiles& files, const std::vector<Tensor>& c
   constexpr std::array<const char*, 3> kNames = {"q", "k", "v"};
   json names = json::array();
   for (const Tensor which : changed) names.push_back(kNames[static_cast<std::size_t>(which)]);
+  // Who takes some inputs takes all: else it would choose those on which it is verified.
   try {
     ask({{"do", "inputs"},
          {"q", files.q->path()},
          {"k", files.k->path()},
          {"v", files.v->path()},
-         {"changed", names}});
-    return true;
+         {"changed", names}},
+        takes_inputs_ ? Refusal::breaks_protocol : Refusal::allowed);
+    return takes_inputs_ = true;
   } catch (const Unsupported&) {
     return false;
   }
 }
 
-std::vector<double> ExternalProgram::run(std::int64_t executions) {
-  if (protocol_ > 1 && clock_.requests().empty_ns == 0)
-    for (int i = 0; i < kEmptyRequests; ++i) clock_.note_empty(durations("run", "times_ns", 0).wall_ns);
-  for (;;) {
-    const double before_ns = processor_ns();
-    Durations found = durations("run", "times_ns", executions);
-    const bool believed = clock_.note({.executions = executions,
-                                       .reported_ns = std::accumulate(found.ns.begin(), found.ns.end(), 0.0),
-                                       .wall_ns = found.wall_ns,
-                                       .processor_ns = processor_ns() - before_ns});
-    if (believed) return std::move(found.ns);
-  }
+RequestTimes ExternalProgram::timed(std::int64_t executions, std::vector<double>& ns) {
+  const double before_ns = processor_ns();
+  const Waits waits = waits_so_far();
+  const Durations found = durations("run", "times_ns", executions);
+  const std::optional<double> waited_ns = waited_since(waits);
+  ns = found.ns;
+  return {.executions = executions,
+          .reported_ns = std::accumulate(ns.begin(), ns.end(), 0.0),
+          .wall_ns = found.wall_ns,
+          .processor_ns = std::max(0.0, processor_ns() - before_ns),  // what has ended takes its time along
+          .waited_ns = waited_ns};
 }
 
-void ExternalProgram::check_clock(Device& device) {
+ExternalProgram::Waits ExternalProgram::waits_so_far() const {
+  Waits waits{.own_s = waited_s(::getpid())};
+  for (const pid_t process : processes()) waits.program_s.merge(waited_s(process));
+  return waits;
+}
+
+// Threads wait side by side: the one that waited longest counts, of the program and of this process.
+std::optional<double> ExternalProgram::waited_since(const Waits& before) const {
+  const Waits now = waits_so_far();
+  if (may_be_forked_ || now.own_s.empty() || now.program_s.empty()) return std::nullopt;
+  const auto longest = [](const std::map<pid_t, double>& from, const std::map<pid_t, double>& to) {
+    double most_s = 0;
+    for (const auto& [thread, waited] : to) {
+      const auto at = from.find(thread);
+      most_s = std::max(most_s, waited - (at == from.end() ? 0 : at->second));
+    }
+    return most_s;
+  };
+  return 1e9 * (longest(before.own_s, now.own_s) + longest(before.program_s, now.program_s));
+}
+
+std::vector<double> ExternalProgram::run(std::int64_t executions) {
+  std::vector<double> ns;
+  if (protocol_ > 1 && clock_.requests().empty_ns == 0)
+    for (int i = 0; i < kEmptyRequests; ++i) clock_.note_empty(timed(0, ns));
+  while (!clock_.note(timed(executions, ns)))
+    ;
+  return ns;
+}
+
+void ExternalProgram::check_clock(Device& device, double timed_ns) {
   constexpr double kLong_ns = 5e8, kNeverTwice_ns = 5e7;
-  constexpr std::int64_t kLeast = 6, kMost = 100'000, kMostOnProcessor = 16;
+  constexpr int kAlone = 5;
+  constexpr std::int64_t kLeast = 6, kMost = 100'000;
   const Requests& so_far = clock_.requests();
   if (so_far.executions == 0) return;
+  clock_.expect_cores();
   const double each_ns = so_far.wall_ns / static_cast<double>(so_far.executions);
   if (each_ns > kNeverTwice_ns) return;  // a request asks for one
-  double of_two_ns = std::numeric_limits<double>::infinity();
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    const std::vector<double> two = durations("run", "times_ns", 2).ns;
-    of_two_ns = std::min({of_two_ns, two[0], two[1]});
-  }
-  const bool on_gpu = work_.device == DeviceKind::cuda;
-  const std::int64_t many =
-      std::clamp<std::int64_t>(std::llround(kLong_ns / each_ns), kLeast, on_gpu ? kMost : kMostOnProcessor);
+  std::vector<double> ns;
+  std::vector<RequestTimes> alone;
+  for (int i = 0; i < kAlone; ++i) alone.push_back(timed(1, ns));
+  clock_.expect_alike(alone, timed_ns);
+  if (work_.device != DeviceKind::cuda || work_.ring_size > 1) return;
+  const std::int64_t many = std::clamp<std::int64_t>(std::llround(kLong_ns / each_ns), kLeast, kMost);
   Durations found;
   const std::optional<double> share = device.busy_share([&] { found = durations("run", "times_ns", many); });
-  const double reported_ns = std::accumulate(found.ns.begin(), found.ns.end(), 0.0);
-  clock_.expect_alike(of_two_ns, *std::max_element(found.ns.begin(), found.ns.end()), many);
-  if (share && work_.ring_size == 1) clock_.note_busy(*share * found.wall_ns, reported_ns);
+  if (share) clock_.note_busy(*share * found.wall_ns, std::accumulate(found.ns.begin(), found.ns.end(), 0.0));
 }
 
-// Of the program and what it started.
+// The program and what it started; a fork of the server is not among them.
+std::set<pid_t> ExternalProgram::processes() const {
+  const std::map<pid_t, std::set<pid_t>> descendants = descendants_by_child();
+  const auto own = descendants.find(process_->id());
+  return own == descendants.end() ? std::set<pid_t>() : own->second;
+}
+
 double ExternalProgram::processor_ns() const {
   double used_s = 0;
-  const std::map<pid_t, std::set<pid_t>> descendants = descendants_by_child();
-  if (const auto own = descendants.find(process_->id()); own != descendants.end())
-    for (const pid_t process : own->second) used_s += processor_s(process);
+  for (const pid_t process : processes()) used_s += processor_s(process);
   return 1e9 * used_s;
 }
 
@@ -234,14 +280,14 @@ bool ExternalProgram::profiles() const {
 }
 
 std::vector<double> ExternalProgram::profile(std::int64_t executions) {
-  return durations("profile", "gpu_busy_ns", executions).ns;
+  return durations("profile", "gpu_busy_ns", executions, Refusal::allowed).ns;
 }
 
 ExternalProgram::Durations ExternalProgram::durations(const char* request, const char* key,
-                                                      std::int64_t executions) {
+                                                      std::int64_t executions, Refusal refusal) {
   pause();
   const auto begin = std::chrono::steady_clock::now();
-  const json answer = ask({{"do", request}, {"executions", executions}});
+  const json answer = ask({{"do", request}, {"executions", executions}}, refusal);
   const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - begin;
   pause();
   const json times = answer.value(key, json());
@@ -263,7 +309,11 @@ bool ExternalProgram::read_into(const json& further, const SharedFile& o, const 
   request.update(further);
   const json answer = ask(request);
   if (!answer.value("lse", json()).is_boolean()) break_off(name_, "read needs lse true or false", answer);
-  return answer["lse"].get<bool>();
+  const bool has_lse = answer["lse"].get<bool>();
+  if (has_lse_.value_or(has_lse) != has_lse)
+    break_off(name_, "read says `lse` true in every answer, or false in every one", answer);
+  has_lse_ = has_lse;
+  return has_lse;
 }
 
 OutputReader ExternalProgram::output() {
@@ -303,12 +353,12 @@ TakenRows ExternalProgram::rows(std::vector<RowId> rows, InputSet inputs) {
   return taken;
 }
 
-json ExternalProgram::ask(const json& request) {
+json ExternalProgram::ask(const json& request, Refusal refusal) {
   process_->send(request.dump());
-  return hear();
+  return hear(refusal);
 }
 
-json ExternalProgram::hear() {
+json ExternalProgram::hear(Refusal refusal) {
   const std::string line = process_->hear();
   if (is_too_deep(line))
     break_off(name_, fmt::format("an answer may nest at most {} levels", kDeepestJson), line);
@@ -322,7 +372,10 @@ json ExternalProgram::hear() {
     if (empty) return std::string("it gives no reason");
     return one_line(value.is_string() ? value.get<std::string>() : value.dump(), 1000);
   };
-  if (answer.contains("unsupported")) throw Unsupported(said("unsupported"));
+  if (answer.contains("unsupported")) {
+    if (refusal == Refusal::allowed) throw Unsupported(said("unsupported"));
+    break_off(name_, "it took the case, and may not answer `unsupported` any more", answer);
+  }
   if (answer.contains("error"))
     throw EnvironmentError({.what = fmt::format("'{}' reports an error", name_), .why = said("error")});
   return answer;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -26,17 +28,17 @@ class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// One external baseline for one case. Every function throws Unsupported if the program answers `unsupported`,
-// and EnvironmentError if it dies, reports an error or breaks the protocol.
+// One external baseline for one case. greet(), load() and profile() throw Unsupported if the program answers
+// `unsupported`; every function throws EnvironmentError if it dies, reports an error or breaks the protocol.
 class ExternalProgram {
  public:
   static constexpr int kNewestProtocol = 2;
 
   // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and says hello, but does not wait for the
   // answer. `gpus` holds the UUIDs of the GPUs that it may see; if empty, it sees the same GPUs as this
-  // process. A program of this build may run in a fork of the server at `fork_server`, unless that is empty.
+  // process. A program of this build may run in a fork of the server at `fork_server`, unless that is -1.
   ExternalProgram(std::string kernel, const External& external, Case work, int threads,
-                  const std::vector<std::string>& gpus, const std::string& fork_server);
+                  const std::vector<std::string>& gpus, int fork_server);
 
   // Waits for the answer to hello, and checks that the program can run the case here. Only the first call
   // waits.
@@ -51,9 +53,10 @@ class ExternalProgram {
   // Returns the duration of each of `executions` in nanoseconds, by the program's own clock. Throws
   // EnvironmentError besides if that clock contradicts ours.
   std::vector<double> run(std::int64_t executions);
-  // Holds what it reports for each of many executions against what it reports for each of two, and against
-  // what `device`, on which it computes, was busy meanwhile, if the device tells. Throws like run().
-  void check_clock(Device& device);
+  // After the timing, in which an execution took `timed_ns`: holds this against what it reports for
+  // executions alone, and what it reports for many against what `device`, on which it computes, was busy
+  // meanwhile, if the device tells. Throws like run().
+  void check_clock(Device& device, double timed_ns);
   // What run() asked for so far, except the first time: a program may start parts of itself then.
   Requests requests() const { return clock_.requests(); }
   // How long the busiest device works in each of this many further executions, in nanoseconds; the program
@@ -78,15 +81,27 @@ class ExternalProgram {
 
  private:
   void pause() const;
-  nlohmann::json ask(const nlohmann::json& request);
-  nlohmann::json hear();
+  // Only some requests may be answered by `unsupported`.
+  enum class Refusal { allowed, breaks_protocol };
+  nlohmann::json ask(const nlohmann::json& request, Refusal refusal = Refusal::breaks_protocol);
+  nlohmann::json hear(Refusal refusal);
   struct Durations {
     std::vector<double> ns;
     double wall_ns = 0;  // from asking to the answer
   };
-  Durations durations(const char* request, const char* key, std::int64_t executions);
+  Durations durations(const char* request, const char* key, std::int64_t executions,
+                      Refusal refusal = Refusal::breaks_protocol);
+  // A request for timed executions, and their durations.
+  RequestTimes timed(std::int64_t executions, std::vector<double>& ns);
   bool read_into(const nlohmann::json& further, const SharedFile& o, const SharedFile& lse);
+  std::set<pid_t> processes() const;
   double processor_ns() const;
+  struct Waits {
+    std::map<pid_t, double> own_s, program_s;  // for a core, by thread
+  };
+  Waits waits_so_far() const;
+  std::optional<double> waited_since(
+      const Waits& before) const;  // in nanoseconds; nothing if it is not known
 
   std::string kernel_, name_;
   Case work_;
@@ -97,6 +112,9 @@ class ExternalProgram {
   std::string timer_;
   std::optional<double> permute_ns_;
   RequestClock clock_;
+  bool may_be_forked_ = false;   // what computes may be a fork of the server, which is not seen from here
+  bool takes_inputs_ = false;    // as it has shown
+  std::optional<bool> has_lse_;  // as its first answer to `read` says
   nlohmann::json described_;
 };
 

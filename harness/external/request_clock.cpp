@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/base/text/error.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {
@@ -14,6 +15,10 @@ namespace {
 constexpr double kClocksDiffer = 0.02, kSurelyMore_ns = 1e5;
 // Of a program that does not answer requests without executions.
 constexpr double kUnknownOverhead_ns = 5e6;
+constexpr double kMostEmpty_ns = 1e6, kMostEmptyOfRing_ns = 5e6;
+// An execution alone meets sleeping threads and cold caches: it may take twice as long, and this much.
+constexpr double kAloneBy_ns = 1e5;
+constexpr double kFurtherCores = 0.5;
 // For each execution on a GPU, and in a ring of several processes.
 constexpr double kHost_ns = 2e5, kHostOfRing_ns = 5e6;
 constexpr double kLeastShare = 0.5;
@@ -29,11 +34,17 @@ double host_ns_of(const Case& work) {
 
 }  // namespace
 
-RequestClock::RequestClock(std::string name, const Case& work)
-    : name_(std::move(name)), on_processor_(work.device == DeviceKind::cpu), host_ns_(host_ns_of(work)) {}
+RequestClock::RequestClock(std::string name, const Case& work, int threads)
+    : name_(std::move(name)),
+      on_processor_(work.device == DeviceKind::cpu),
+      in_ring_(work.ring_size > 1),
+      threads_(threads),
+      host_ns_(host_ns_of(work)) {}
 
-void RequestClock::note_empty(double wall_ns) {
-  requests_.empty_ns = requests_.empty_ns == 0 ? wall_ns : std::min(requests_.empty_ns, wall_ns);
+void RequestClock::note_empty(const RequestTimes& request) {
+  double took_ns = std::min(request.wall_ns, in_ring_ ? kMostEmptyOfRing_ns : kMostEmpty_ns);
+  if (on_processor_ && !in_ring_) took_ns = std::min(took_ns, std::max(request.processor_ns, 1.0));
+  requests_.empty_ns = requests_.empty_ns == 0 ? took_ns : std::min(requests_.empty_ns, took_ns);
 }
 
 double RequestClock::overhead_ns() const {
@@ -55,26 +66,56 @@ bool RequestClock::note(const RequestTimes& request) {
   requests_.reported_ns += request.reported_ns;
   requests_.wall_ns += request.wall_ns;
   requests_.processor_ns += request.processor_ns;
+  requests_.waited_ns += request.waited_ns.value_or(0);
+  waits_known_ = waits_known_ && request.waited_ns;
   expect_enough();
   return true;
 }
 
+double RequestClock::left_ns(const RequestTimes& requests, std::int64_t count) const {
+  const double left_ns = requests.wall_ns - requests.waited_ns.value_or(0) -
+                         static_cast<double>(count) * overhead_ns() -
+                         static_cast<double>(requests.executions) * host_ns_;
+  return on_processor_ && !requests.waited_ns ? std::min(left_ns, requests.processor_ns) : left_ns;
+}
+
 void RequestClock::expect_enough() const {
-  double left_ns = requests_.wall_ns - static_cast<double>(requests_.count) * overhead_ns() -
-                   static_cast<double>(requests_.executions) * host_ns_;
-  // On a busy machine a request waits for a processor before and after what the program times.
-  if (on_processor_) left_ns = std::min(left_ns, requests_.processor_ns);
-  if (left_ns > kJudgedFrom_ns && requests_.reported_ns < kLeastShare * left_ns)
+  const double left = left_ns({.executions = requests_.executions,
+                               .wall_ns = requests_.wall_ns,
+                               .processor_ns = requests_.processor_ns,
+                               .waited_ns = waits_known_ ? std::optional(requests_.waited_ns) : std::nullopt},
+                              requests_.count);
+  if (left > kJudgedFrom_ns && requests_.reported_ns < kLeastShare * left)
     refuse(requests_.reported_ns, requests_.wall_ns,
            fmt::format("less than half of what passed in {} requests", requests_.count));
 }
 
-void RequestClock::expect_alike(double of_two_ns, double of_many_ns, std::int64_t many) const {
-  if (of_many_ns >= kLeastShare * of_two_ns) return;
-  throw EnvironmentError({.what = fmt::format("'{}' reports {:.3g} ns or less for each of {} executions, and "
-                                              "{:.3g} ns or more for each of 2",
-                                              name_, of_many_ns, many, of_two_ns),
+void RequestClock::expect_alike(const std::vector<RequestTimes>& alone, double timed_ns) const {
+  if (alone.empty()) return;
+  std::vector<double> reported, left;
+  for (const RequestTimes& request : alone) {
+    reported.push_back(request.reported_ns);
+    left.push_back(left_ns(request, 1));
+  }
+  if (median(reported) + kAloneBy_ns < kLeastShare * median(left))
+    refuse(median(reported), median(left), "less than half of what passed for one execution");
+  const double shortest = *std::ranges::min_element(reported);
+  if (kLeastShare * (shortest - kAloneBy_ns) <= timed_ns) return;
+  throw EnvironmentError({.what = fmt::format("'{}' reports {:.3g} ns or more for an execution alone in its "
+                                              "request, and {:.3g} ns for one beside others",
+                                              name_, shortest, timed_ns),
                           .why = "it does not compute in each execution"});
+}
+
+void RequestClock::expect_cores() const {
+  if (!on_processor_ || in_ring_ || requests_.wall_ns < kJudgedFrom_ns) return;
+  const double cores = requests_.processor_ns / requests_.wall_ns;
+  if (cores <= threads_ + kFurtherCores) return;
+  throw EnvironmentError(
+      {.what = fmt::format("'{}' used {:.1f} cores while it was timed", name_, cores),
+       .why =
+           fmt::format("the case has {}", threads_ == 1 ? "1 thread" : fmt::format("{} threads", threads_)),
+       .remedy = "docs/external.md says how libraries learn of `threads`"});
 }
 
 void RequestClock::note_busy(double busy_ns, double reported_ns) {

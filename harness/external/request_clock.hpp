@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/case/case.hpp"
 #include "reports/records/record.hpp"
@@ -15,26 +17,33 @@ struct RequestTimes {
   double reported_ns = 0;   // by the program, for all of them
   double wall_ns = 0;       // from asking to the answer
   double processor_ns = 0;  // that the program used meanwhile
+  // For a core, by the program and by us; nothing if the system does not say.
+  std::optional<double> waited_ns = std::nullopt;
 };
 
 // A program computes between a request and its answer. So what it reports for the executions cannot be more
-// than what passed. It cannot be less than half of it either, once what a request takes by itself is taken
-// off, and on a GPU some time for the host besides, for each execution. On a processor it is held against the
-// processor time that the program used, if that is less than what passed.
+// than what passed. It cannot be less than half of it either, once what a request takes by itself and waits
+// for a core are taken off, and on a GPU some time for the host besides, for each execution. Where the system
+// does not tell of waits, it is held on a processor against the processor time that the program used, if that
+// is less.
 class RequestClock {
  public:
-  // `name` of the program, for messages.
-  RequestClock(std::string name, const Case& work);
+  // `name` of the program, for messages; `threads`: that the case gives it.
+  RequestClock(std::string name, const Case& work, int threads);
 
-  // What a request without executions took; the shortest of several counts.
-  void note_empty(double wall_ns);
+  // What a request without executions took; the shortest of several counts, as far as it may be long. A
+  // program that sleeps in it gains nothing on a processor, where its processor time counts.
+  void note_empty(const RequestTimes& request);
   // Throws EnvironmentError if the reported times cannot be true. Returns false if one more execution must
   // tell: so little was reported that the unit seems wrong, but parts of the program may have been starting.
   [[nodiscard]] bool note(const RequestTimes& request);
 
-  // Reported for an execution of two, the shortest, and for one of many in a request, the longest. Throws
-  // EnvironmentError if the more executions are asked for, the shorter each is said to be.
-  void expect_alike(double of_two_ns, double of_many_ns, std::int64_t many) const;
+  // After the timing, in which an execution took `timed_ns` by the reported times: an execution alone in its
+  // request cannot take much longer than one beside others, and what is reported of it is judged as above.
+  // Throws EnvironmentError.
+  void expect_alike(const std::vector<RequestTimes>& alone, double timed_ns) const;
+  // Throws EnvironmentError if the program has used more cores than the case has threads.
+  void expect_cores() const;
   // In a request of its own its GPU was busy for this long, or longer: its counter may lag. Less than half of
   // what was reported is no measure. Throws EnvironmentError if less than half of it was reported.
   void note_busy(double busy_ns, double reported_ns);
@@ -43,13 +52,17 @@ class RequestClock {
 
  private:
   void expect_enough() const;
+  // Of what passed, what the executions must have taken.
+  double left_ns(const RequestTimes& requests, std::int64_t count) const;
   [[noreturn]] void refuse(double reported_ns, double wall_ns, const std::string& why) const;
   double overhead_ns() const;  // of a request
 
   std::string name_;
-  bool on_processor_;
+  bool on_processor_, in_ring_;
+  int threads_;
   double host_ns_;  // for each execution
   bool started_ = false;
+  bool waits_known_ = true;
   int doubts_ = 0;
   Requests requests_;
 };

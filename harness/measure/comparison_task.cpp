@@ -70,7 +70,7 @@ Json to_json(const ComparisonTask& task) {
           {"device_ordinal", task.device_ordinal},
           {"dump", task.dump.string()},
           {"externals", externals},
-          {"fork_server", task.fork_server}};
+          {"fork_server_socket", task.fork_server}};
 }
 
 ComparisonTask task_from_json(const Json& json) {
@@ -104,7 +104,7 @@ ComparisonTask task_from_json(const Json& json) {
   for (const auto& [name, external] : json.at("externals").items())
     task.externals[name] = {external.at("command").get<std::vector<std::string>>(),
                             external.at("folder").get<std::string>()};
-  task.fork_server = json.value("fork_server", "");  // not known to older builds
+  task.fork_server = json.value("fork_server_socket", -1);  // not known to older builds
   return task;
 }
 

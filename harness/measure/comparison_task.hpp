@@ -34,7 +34,7 @@ struct ComparisonTask {
   int device_ordinal = 0;      // number of the GPU
   std::filesystem::path dump;  // write inputs and outputs here; empty: do not
   Externals externals;         // baselines that are separate programs
-  std::string fork_server;     // for programs of this build, see ForkServer; empty: they start by themselves
+  int fork_server = -1;  // socket for programs of this build, see ForkServer; -1: they start by themselves
 };
 nlohmann::json to_json(const ComparisonTask& task);
 ComparisonTask task_from_json(const nlohmann::json& json);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text/text.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -275,7 +276,7 @@ std::string as_json(const PredictionReport& report) {
          {"claimed", one.claimed},
          {"predicted", one.predicted.empty() ? nlohmann::json() : nlohmann::json(one.predicted)},
          {"says", one.says}});
-  return made.dump(2) + "\n";
+  return made.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -297,7 +298,7 @@ std::string rendered(const PredictionReport& report, PredictionFormat format) {
     if (const auto* table = std::get_if<Table>(&part))
       text += markdown ? to_markdown(*table) : aligned(*table);
   }
-  return text;
+  return markdown ? text : printable(text);
 }
 
 }  // namespace hilbench

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -14,12 +15,24 @@
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/hash.hpp"
 #include "kernels/base/text/json.hpp"
+#include "kernels/base/text/text.hpp"
 
 namespace hilbench {
 namespace {
 
-std::string_view settings_of(std::string_view fingerprint) {
-  return fingerprint.substr(0, fingerprint.find(':'));
+struct Parts {
+  std::string_view settings, variants, text;  // see fingerprint(); `text` is empty if an older build wrote it
+};
+
+Parts parts_of(std::string_view fingerprint) {
+  const auto cut = [&fingerprint] {
+    const std::size_t end = std::min(fingerprint.find(':'), fingerprint.size());
+    const std::string_view part = fingerprint.substr(0, end);
+    fingerprint.remove_prefix(std::min(end + 1, fingerprint.size()));
+    return part;
+  };
+  const std::string_view settings = cut(), variants = cut();
+  return {settings, variants, fingerprint};
 }
 
 // Name, size and time of an input file. The content may be too large to be read once more.
@@ -35,37 +48,82 @@ std::string file_version(const std::filesystem::path& file) {
   return fmt::format("{} {} {}", file.string(), bytes, changed.time_since_epoch().count());
 }
 
+std::string hash_of(const PlannedVariant& planned) {
+  const KernelChoice& kernel = planned.variant.kernel();
+  return hash_text(fmt::format("{} {} {} {}{}", planned.variant_id, kernel.traversal, kernel.order_chunk,
+                               kernel.order_file_hash, planned.transport));
+}
+
+// Flat, with the names that sweeps have. What is at its default and came later is left out.
+nlohmann::json settings_json(const Sweep& sweep, const Comparison& comparison) {
+  const Measure& measure = sweep.measure;
+  nlohmann::json all = {{"case", comparison.case_id},
+                        {"threads", comparison.threads},
+                        {"gpu", comparison.gpu},
+                        {"reference", sweep.reference},
+                        {"measure.interval", measure.interval},
+                        {"measure.budget_s", measure.budget_s},
+                        {"measure.min_rounds", measure.min_rounds},
+                        {"measure.cache", measure.cache == CacheState::cold ? "cold" : "warm"},
+                        {"measure.seed", measure.seed},
+                        {"measure.margin", measure.margin},
+                        {"measure.timeout_s", measure.timeout_s},
+                        {"counters", fmt::format("{}", fmt::join(sweep.counters, " "))},
+                        {"inputs.q", file_version(sweep.inputs.q)},
+                        {"inputs.k", file_version(sweep.inputs.k)},
+                        {"inputs.v", file_version(sweep.inputs.v)}};
+  if (measure.steady) all["measure.steady_s"] = measure.steady_s;
+  if (measure.rounds_bend) all["--budget"] = true;
+  if (measure.oversubscribe) all["measure.oversubscribe"] = true;
+  for (const auto& [name, external] : sweep.externals)
+    all["external " + name] =
+        fmt::format("{}{}", fmt::join(external.command, " "),
+                    sweep.external_use == ExternalUse::allowed ? "" : " (without --allow-external)");
+  return all;
+}
+
+// "measure.seed was 1 and is 2".
+std::string difference(std::string_view stored, std::string_view asked) {
+  constexpr std::size_t kNamed = 3;
+  constexpr std::size_t kShown = 60;  // of a value
+  const nlohmann::json before = nlohmann::json::parse(stored, nullptr, false);
+  const nlohmann::json now = nlohmann::json::parse(asked, nullptr, false);
+  if (!before.is_object() || !now.is_object()) return "measure, inputs or counters have changed since";
+  const auto text = [](const nlohmann::json& of, const std::string& name) {
+    const auto found = of.find(name);
+    if (found == of.end() || *found == "") return std::string("not given");
+    const std::string value = found->is_string() ? found->get<std::string>() : found->dump();
+    return one_line(value, kShown);
+  };
+  std::set<std::string> names;
+  for (const nlohmann::json& each : {before, now})
+    for (const auto& [name, value] : each.items()) names.insert(name);
+  std::erase_if(names, [&](const std::string& name) { return text(before, name) == text(now, name); });
+  std::vector<std::string> said;
+  for (const std::string& name : names)
+    if (said.size() < kNamed)
+      said.push_back(
+          fmt::format("{} was {} and is {}", one_line(name, kShown), text(before, name), text(now, name)));
+  if (names.size() > kNamed) said.push_back(fmt::format("and {} more", names.size() - kNamed));
+  return said.empty() ? "measure, inputs or counters have changed since"
+                      : fmt::format("{}", fmt::join(said, ", "));
+}
+
 }  // namespace
 
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
-  std::string text = fmt::format("{}|{}|{}", comparison.case_id, comparison.threads, comparison.gpu);
-  const Measure& measure = sweep.measure;
-  text += sweep.reference + "|";
-  text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
-                      static_cast<int>(measure.cache), measure.seed, measure.margin, measure.timeout_s);
-  if (measure.steady) text += fmt::format("steady {}|", measure.steady_s);
-  if (measure.rounds_bend) text += "rounds bend|";
-  if (measure.oversubscribe) text += "oversubscribe|";
-  for (const std::filesystem::path& file : {sweep.inputs.q, sweep.inputs.k, sweep.inputs.v})
-    text += file_version(file) + "|";
-  for (const std::string& set : sweep.counters) text += set + "|";
-  for (const auto& [name, external] : sweep.externals)
-    text += fmt::format("{} {} {}|", name, fmt::join(external.command, " "),
-                        sweep.external_use == ExternalUse::allowed);
+  const std::string settings =
+      settings_json(sweep, comparison).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::vector<std::string> variants;
-  for (const PlannedVariant& planned : comparison.variants) {
-    const KernelChoice& kernel = planned.variant.kernel();
-    variants.push_back(hash_text(fmt::format("{} {} {} {}{}", planned.variant_id, kernel.traversal,
-                                             kernel.order_chunk, kernel.order_file_hash, planned.transport)));
-  }
-  return fmt::format("{}:{}", hash_text(text), fmt::join(variants, ","));
+  for (const PlannedVariant& planned : comparison.variants) variants.push_back(hash_of(planned));
+  return fmt::format("{}:{}:{}", hash_text(settings), fmt::join(variants, ","), settings);
 }
 
 bool covers(std::string_view stored, std::string_view wanted) {
-  if (settings_of(stored) != settings_of(wanted)) return false;
-  for (std::size_t at = settings_of(wanted).size() + 1; at < wanted.size(); at += 17)
-    if (stored.find(wanted.substr(at, 16), settings_of(stored).size()) == std::string_view::npos)
-      return false;
+  const Parts there = parts_of(stored), asked = parts_of(wanted);
+  if (there.settings != asked.settings) return false;
+  for (std::size_t at = 0; at < asked.variants.size(); at += 17)
+    if (there.variants.find(asked.variants.substr(at, 16)) == std::string_view::npos) return false;
   return true;
 }
 
@@ -101,6 +159,16 @@ void expect_same_maker(const Store& store, const std::string& maker, const std::
     refuse(what, there == here ? fmt::format("both are {}, but the programs differ", here)
                                : fmt::format("there {}, here {}", there, here));
   }
+}
+
+void expect_same_sweep(const Store& store, const std::string& sweep, const std::filesystem::path& folder) {
+  const std::map<std::string, std::string> meta = store.meta();
+  const auto stored = meta.find("sweep");
+  if (stored == meta.end() || stored->second == sweep) return;
+  throw UsageError({.what = "the results in the folder are of another sweep",
+                    .where = folder.string(),
+                    .why = fmt::format("there '{}', here '{}'", one_line(stored->second, 60), sweep),
+                    .remedy = "give another folder with -o, or use --fresh to start over"});
 }
 
 std::vector<Record> stored_records(const Store& store, const Comparison& comparison) {
@@ -146,12 +214,17 @@ struct Mismatch {
   std::string how, why;
 };
 std::optional<Mismatch> find_mismatch(std::string_view stored, std::string_view asked,
-                                      const Standing& standing, Processes processes) {
-  if (settings_of(stored) != settings_of(asked))
-    return Mismatch{"measured with other settings", "measure, inputs or counters have changed since"};
-  if (!covers(stored, asked))
-    return Mismatch{"without some of the variants that are asked for now",
-                    "variants of a case are measured together, or not at all"};
+                                      const Comparison& comparison, const Standing& standing,
+                                      Processes processes) {
+  const Parts there = parts_of(stored), now = parts_of(asked);
+  if (there.settings != now.settings)
+    return Mismatch{"measured with other settings", difference(there.text, now.text)};
+  for (const PlannedVariant& planned : comparison.variants)
+    if (there.variants.find(hash_of(planned)) == std::string_view::npos)
+      return Mismatch{"without some of the variants that are asked for now",
+                      fmt::format("{} is not there, or had other options; variants of a case are measured "
+                                  "together, or not at all",
+                                  planned.variant_id)};
   if (processes != Processes::of_sweep && standing.replaces > 1)
     return Mismatch{fmt::format("measured by {} processes", standing.replaces),
                     "this run measures one, and trying again replaces all of them"};
@@ -180,7 +253,7 @@ std::vector<Standing> find_standing(const Store& store, const Sweep& sweep, cons
     if (comparison.runnable() && processes == Processes::one_more) standing.wanted = standing.measured + 1;
     if (stored)
       if (const std::optional<Mismatch> fault =
-              find_mismatch(stored->fingerprint, asked, standing, processes))
+              find_mismatch(stored->fingerprint, asked, comparison, standing, processes))
         throw UsageError({.what = fmt::format("the store holds {} {}", comparison.case_id, fault->how),
                           .where = folder.string(),
                           .why = fault->why,

@@ -13,8 +13,9 @@
 namespace hilbench {
 
 // A text for everything that a comparison's records depend on: 16 hexadecimal digits for case, measure (but
-// for the number of processes), inputs and counters, a colon, then 16 for each variant with all its options,
-// separated by commas.
+// for the number of processes), inputs and counters, a colon, 16 for each variant with all its options,
+// separated by commas, a colon, and what the first 16 stand for, as JSON: so that a message can name what
+// differs.
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison);
 // True if a comparison with the fingerprint `stored` holds everything that `wanted` asks for: the same
 // settings and at least the same variants. So a run with a filter can reuse what a run without it measured,
@@ -48,6 +49,10 @@ std::string maker_of(const Site& site);
 // Throws UsageError if the results of the store were measured by another maker than `maker`, or by one that
 // it does not name. `folder`: the store's, for the message.
 void expect_same_maker(const Store& store, const std::string& maker, const std::filesystem::path& folder);
+
+// Throws UsageError if the store holds results of a sweep of another name. `folder`: the store's, for the
+// message.
+void expect_same_sweep(const Store& store, const std::string& sweep, const std::filesystem::path& folder);
 
 // The stored records of the comparison's variants. The store may hold more: a filter leaves variants out.
 std::vector<Record> stored_records(const Store& store, const Comparison& comparison);

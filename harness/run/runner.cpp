@@ -217,7 +217,7 @@ class PlanRun {
     if (comparison.runnable()) {
       if (standing.measured > 0) measured = kept.empty() ? stored_records(store_, comparison) : kept;
       ComparisonTask task = make_task(sweep_, comparison, site_, options_.dump);
-      if (site_.processes == 1) task.fork_server = fork_server_.address_for(task);
+      if (site_.processes == 1) task.fork_server = fork_server_.socket_for(task);
       measured = measure_process(
           task, std::move(measured), standing.measured,
           [&](const TaskEvent& event) { progress_.event(event); }, runner_);
@@ -280,6 +280,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
                     Progress& progress, const TaskRunner& runner,
                     const std::function<void(const Comparison&)>& stepped) {
   Store store = open_store(options);
+  if (options.start != Start::fresh) expect_same_sweep(store, sweep.name, options.folder);
   const std::string maker = maker_of(site);
   if (options.start == Start::resume) expect_same_maker(store, maker, options.folder);
   std::vector<Standing> standings =

@@ -81,7 +81,9 @@ void join_energy(std::optional<Energy>& total, const std::optional<Energy>& part
 void join_verifications(Verification& total, const Verification& part) {
   if (part.before.rows > 0 && worst_share(part.before) > worst_share(total.before))
     total.before = part.before;
-  if (part.after && (!total.after || worst_share(*part.after) > worst_share(*total.after)))
+  if (!part.after || !total.after)
+    total.after.reset();  // not every process has verified
+  else if (worst_share(*part.after) > worst_share(*total.after))
     total.after = part.after;
   total.poisoned_rounds += part.poisoned_rounds;
   total.once = total.once || part.once;
@@ -94,6 +96,7 @@ void join_requests(Requests& total, const Requests& part) {
   total.reported_ns += part.reported_ns;
   total.wall_ns += part.wall_ns;
   total.processor_ns += part.processor_ns;
+  total.waited_ns += part.waited_ns;
   total.empty_ns = std::min(total.empty_ns, part.empty_ns);
   const bool busy = total.busy_ns && part.busy_ns;
   total.busy_ns = busy ? std::optional(*total.busy_ns + *part.busy_ns) : std::nullopt;

@@ -58,7 +58,7 @@ class Worker {
     adopt_orphans();
     if (::fcntl(task_pipe_.write_end(), F_SETFL, O_NONBLOCK) != 0)
       throw EnvironmentError({.what = "cannot talk to a worker", .why = std::strerror(errno)});
-    start(program, task.turns);
+    start(program, {task.turns, task.fork_server});
     task_pipe_.close_read();
     event_pipe_.close_write();
     turns_.now();  // so that the process at the other end sees the end of the worker
@@ -112,9 +112,10 @@ class Worker {
     return all;
   }
 
-  void start(const std::filesystem::path& program, int turns) {
+  void start(const std::filesystem::path& program, std::initializer_list<int> sockets) {
     std::vector<int> passed = {task_pipe_.read_end(), event_pipe_.write_end()};
-    if (turns >= 0) passed.push_back(turns);
+    for (const int socket : sockets)
+      if (socket >= 0) passed.push_back(socket);
     const std::string task_text = std::to_string(passed[0]), event_text = std::to_string(passed[1]);
     const std::lock_guard lock(workers().mutex);
     children_ = own_children();

@@ -53,8 +53,10 @@ void settle_void(const TaskContext& run, std::vector<VerifiedVariant> variants,
                  const IdleWatch::Burner& burner) {
   const std::string who =
       burner.variant ? "'" + variants[*burner.variant].record.kernel + "'" : "a process that a program left";
-  const std::string what = fmt::format("computed while others were timed: {:.2g} cores were busy in {:.2g} s",
-                                       burner.cores, burner.seconds);
+  const std::string what = fmt::format(
+      "computed while it was not asked: {:.2g} cores were busy in {:.2g} s; threads that wait by spinning "
+      "compute too",
+      burner.cores, burner.seconds);
   for (std::size_t v = 0; v < variants.size(); ++v) {
     if (burner.variant == v)
       settle(run, std::move(variants[v].record), Status::failed, what);

@@ -50,7 +50,8 @@ int worker_main(int task_fd, int event_fd) {
   if (::fcntl(task_fd, F_SETFD, FD_CLOEXEC) != 0 || ::fcntl(event_fd, F_SETFD, FD_CLOEXEC) != 0) return 126;
   try {
     const ComparisonTask task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
-    if (task.turns >= 0 && ::fcntl(task.turns, F_SETFD, FD_CLOEXEC) != 0) return 126;
+    for (const int socket : {task.turns, task.fork_server})  // programs do not get them by themselves
+      if (socket >= 0 && ::fcntl(socket, F_SETFD, FD_CLOEXEC) != 0) return 126;
     const std::string& case_id = task.records.at(0).case_id;
     run_task(task, [&](const TaskEvent& event) {
       write_json(to_json(event));

@@ -159,8 +159,9 @@ void check_clocks(const std::vector<Record>& records, Findings& findings) {
   const auto share = [](const Record* record) {
     const Requests& requests = *record->requests;
     const bool busy = requests.busy_ns && requests.busy_reported_ns;
-    const double passed =
-        busy ? *requests.busy_ns : requests.wall_ns - static_cast<double>(requests.count) * requests.empty_ns;
+    const double passed = busy ? *requests.busy_ns
+                               : requests.wall_ns - requests.waited_ns -
+                                     static_cast<double>(requests.count) * requests.empty_ns;
     return passed > 0 ? (busy ? *requests.busy_reported_ns : requests.reported_ns) / passed : 1;
   };
   for (const Record& record : records) {

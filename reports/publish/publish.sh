@@ -35,12 +35,25 @@ fi
 stores=$(mktemp -d)
 trap 'rm -rf "$stores"' EXIT
 
+# take ARCHIVE: its store, alone, into a folder of its own below $stores. Who made the archive may be a stranger.
+take() {
+  local name
+  name=$(basename "$1" .tar.xz)
+  if [[ ! $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]*$ ]]; then
+    echo "publish.sh: '$1' is not named as run.sh names the archive of a sweep" >&2
+    exit 2
+  fi
+  mkdir "$stores/$name"
+  python3 "$here/store.py" take "$1" "$stores/$name/results.sqlite"
+  # hilbench refuses what is no store, before anything else opens it.
+  "$HILBENCH" export "$stores/$name" --format jsonl >"$stores/records.jsonl"
+}
+
 # publish_store ARCHIVE: a store becomes records.jsonl.gz and meta.json, which is all that a report needs.
 publish_store() {
   local name
   name=$(basename "$1" .tar.xz)
-  tar xJf "$1" -C "$stores"
-  "$HILBENCH" export "$stores/$name" --format jsonl >"$stores/records.jsonl"
+  take "$1"
   python3 "$here/store.py" meta "$stores/$name/results.sqlite" "$stores/meta.json"
   python3 "$here/store.py" records "$stores/records.jsonl" "$stores/records.jsonl.gz"
   mkdir -p "$folder/$name"
@@ -67,7 +80,7 @@ if [[ $# -eq 2 ]]; then
     exit 2
   fi
   if [[ $folder == auto ]]; then
-    tar xJf "${archives[0]}" -C "$stores"
+    take "${archives[0]}"
     folder=$here/../../reports/published/$(python3 "$here/store.py" name "$stores"/*/results.sqlite)
     rm -r "${stores:?}"/*
   fi

@@ -34,7 +34,7 @@ class Folder:
         for name in [sweep] if sweep else self.sweeps:
             with open(self.tables(name) / f"{table}.csv", newline="") as file:
                 for row in csv.DictReader(file):
-                    yield {**row, "in_sweep": name}
+                    yield {**render.shown(row), "in_sweep": name}
 
     def tables(self, sweep):
         """Folder of a sweep's tables, made on first use."""

@@ -4,9 +4,15 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
+
+
+# What a terminal or a page may obey instead of showing it: controls, breaks of lines, changes of direction.
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+MARKUP = re.compile(r"([<\[|])")
 
 
 class RenderError(Exception):
@@ -26,10 +32,21 @@ def sweeps_of(folder):
     return sorted(path.parent.name for path in pathlib.Path(folder).glob("*/records.jsonl.gz"))
 
 
+def shown(value):
+    """Text of a record, or all texts in it, as Markdown that shows them: a record may come from a stranger."""
+    if isinstance(value, str):
+        return MARKUP.sub(r"\\\1", OBEYED.sub(" ", value))
+    if isinstance(value, list):
+        return [shown(each) for each in value]
+    if isinstance(value, dict):
+        return {shown(key): shown(each) for key, each in value.items()}
+    return value
+
+
 def records_of(folder, sweep):
     """Records as they were stored, without twins. Speedups and verdicts are found by the program: see Folder."""
     with gzip.open(pathlib.Path(folder) / sweep / "records.jsonl.gz", "rt") as file:
-        return [record for record in map(json.loads, file) if not record.get("twin")]
+        return [shown(record) for record in map(json.loads, file) if not record.get("twin")]
 
 
 def render_tables(folder, sweep, out):

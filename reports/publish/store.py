@@ -2,6 +2,7 @@
 """What is published of a store of results, a results.sqlite, and of gates.
 
 store.py meta STORE FILE       writes what a report needs of a store beside its records, as JSON
+store.py take ARCHIVE FILE     takes NAME/results.sqlite of NAME.tar.xz, a regular file, and nothing else; FILE is new
 store.py name STORE            prints what a folder for results of the store's machine is called
 store.py records JSONL FILE    writes exported records as they are published, compressed: numbers that are no integers
                                have seven digits; those behind them are noise, and fill a quarter of the file
@@ -11,14 +12,34 @@ store.py gates CSV FILE        writes gates.csv or pairs.csv of calibrate.sh com
 
 import gzip
 import json
+import lzma
 import pathlib
 import re
+import shutil
 import sqlite3
 import sys
+import tarfile
 
 import gate_tables
 
+LARGEST_STORE = 1 << 30
 META_KEYS = ("sweep", "title", "question", "description", "sweep_file", "claims", "command")
+
+
+def take(archive, file):
+    """A stranger's archive may hold links, devices, or paths out of its folder: only the bytes of one file are read."""
+    wanted = f"{pathlib.Path(archive).name.removesuffix('.tar.xz')}/results.sqlite"
+    with tarfile.open(archive, "r|xz") as members, open(file, "xb") as target:
+        for member in members:
+            if member.name.removeprefix("./") != wanted:
+                continue
+            if not member.isreg():
+                raise ValueError(f"{wanted} is no regular file")
+            if member.size > LARGEST_STORE:
+                raise ValueError(f"{wanted} has {member.size} bytes, which no store has")
+            shutil.copyfileobj(members.extractfile(member), target)
+            return
+    raise ValueError(f"it holds no {wanted}")
 
 
 def meta(store):
@@ -60,6 +81,8 @@ def write_records(path, file):
 def main(command, path, *file):
     if command == "records":
         return write_records(path, *file)
+    if command == "take":
+        return take(path, *file)
     if command == "gates":
         return gate_tables.publish(path, *file)
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
@@ -70,12 +93,13 @@ def main(command, path, *file):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != {"gates": 4, "meta": 4, "name": 3, "records": 4}.get(sys.argv[1] if len(sys.argv) > 1 else ""):
+    if len(sys.argv) != {"gates": 4, "meta": 4, "name": 3, "records": 4, "take": 4}.get(sys.argv[1] if len(sys.argv) > 1 else ""):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     try:
         main(*sys.argv[1:])
     except gate_tables.DamagedTable as error:
         sys.exit(f"store.py: {error}")
-    except (OSError, sqlite3.Error, KeyError, TypeError, ValueError) as error:
+    except (OSError, sqlite3.Error, tarfile.TarError, lzma.LZMAError, KeyError, TypeError,
+            ValueError) as error:
         sys.exit(f"store.py: {sys.argv[2]}: {error!r}")

@@ -77,6 +77,7 @@ struct Requests {
   double reported_ns = 0;   // by the program, for all executions
   double wall_ns = 0;       // from asking to the answer
   double processor_ns = 0;  // that the program and what it started used meanwhile, over all cores
+  double waited_ns = 0;     // for a core, by the program or by us, as far as the system says
   double empty_ns = 0;      // of them the request itself takes, for each; 0: not known
   // Of a further request: that its GPU worked, and what the program reported for it; nothing if that is not
   // known.

@@ -291,6 +291,7 @@ Requests requests_from(const json& from) {
           .reported_ns = known_amount_at(from, "reported_ns"),
           .wall_ns = known_amount_at(from, "wall_ns"),
           .processor_ns = known_amount_at(from, "processor_ns"),
+          .waited_ns = from.contains("waited_ns") ? known_amount_at(from, "waited_ns") : 0,
           .empty_ns = known_amount_at(from, "empty_ns"),
           .busy_ns = optional_amount_at(from, "busy_ns"),
           .busy_reported_ns = optional_amount_at(from, "busy_reported_ns")};

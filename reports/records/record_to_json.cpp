@@ -134,6 +134,7 @@ json requests_json(const Requests& requests) {
           {"reported_ns", number(requests.reported_ns)},
           {"wall_ns", number(requests.wall_ns)},
           {"processor_ns", number(requests.processor_ns)},
+          {"waited_ns", number(requests.waited_ns)},
           {"empty_ns", number(requests.empty_ns)},
           {"busy_ns", number(requests.busy_ns)},
           {"busy_reported_ns", number(requests.busy_reported_ns)}};

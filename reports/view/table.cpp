@@ -111,9 +111,9 @@ std::string record_address(std::string_view case_id, std::string_view variant_id
 std::string markdown_text(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
-  for (const char c : text) {
+  for (const char c : one_line(text, text.size())) {
     if (std::string_view("\\`*_[]<>#|").find(c) != std::string_view::npos) safe += '\\';
-    safe += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    safe += c;
   }
   return safe;
 }

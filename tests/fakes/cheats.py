@@ -11,6 +11,7 @@ import array
 import ctypes
 import json
 import math
+import mmap
 import os
 import re
 import stat
@@ -29,8 +30,10 @@ NOT_EACH = "does not compute in each execution"
 TOO_MUCH = r"reports \S+ ns .* ns apart.*more than passed"
 TOO_LITTLE = r"reports \S+ ns .* ns apart.*less than half of what passed"
 WRONG_UNIT = r"reports \S+ ns .* ns apart.*are these milliseconds|run needs \d+ times_ns from 0.001"
+MORE_CORES = r"used \S+ cores while it was timed"
+TWO_WAYS = "breaks the protocol"
 NO_TIMES = r"run needs \d+ times_ns from 0.001 to 1e18"
-BUSY = "computed while others were timed"
+BUSY = "computed while it was not asked"
 TOO_FAST = "is above the measured .* peak"
 
 # What catches each: status and reason of its record. The checks of a comparison come in this sequence: rows before the
@@ -68,6 +71,9 @@ CHEATS = {
     # right, but not computed in each execution
     "caches_by_inputs": ("failed", NOT_EACH),
     "computes_only_last_execution": ("failed", NOT_EACH),
+    "computes_only_first_execution": ("failed", NOT_EACH),
+    "computes_once_in_larger_requests": ("failed", NOT_EACH),
+    "refuses_inputs_that_would_tell": ("failed", TWO_WAYS),
     "computes_when_given_inputs": ("invalid", TOO_FAST),
     "reads_rows_lazily": ("invalid", TOO_FAST),
     # wrong times
@@ -75,18 +81,27 @@ CHEATS = {
     "reports_seconds": ("failed", WRONG_UNIT),
     "reports_1000_s": ("failed", TOO_MUCH),
     "reports_an_eighth": ("failed", TOO_LITTLE),
+    "reports_all_in_the_first": ("failed", NOT_EACH),
+    "reports_an_eighth_of_a_child": ("failed", TOO_LITTLE),
+    "answers_slowly_without_executions": ("failed", TOO_LITTLE),
     "reports_zero_like": ("failed", WRONG_UNIT),
     "reports_negative": ("failed", NO_TIMES),
     "reports_too_few": ("failed", NO_TIMES),
+    # breaks the rules that the case sets
+    "uses_two_cores": ("failed", MORE_CORES),
+    "gives_lse_once": ("failed", TWO_WAYS),
+    "unsupported_when_it_is_read": ("failed", TWO_WAYS),
     # disturbs others
     "spins_while_others_run": ("failed", f"{BUSY}|{TOO_LITTLE}"),
     "spins_in_a_child": ("failed", f"{BUSY}|{TOO_LITTLE}"),
     "spins_after_setsid": ("failed|invalid", f"{BUSY}|{TOO_LITTLE}"),
+    "spins_in_a_chain": ("failed|invalid", f"{BUSY}|{TOO_LITTLE}"),
 }
-# Those that need a large case, where some rows are not compared; all others are caught in a small causal one.
-OF_LARGE_CASES = ("right_on_255_rows", "guesses_public_rows", "nan_in_unsampled_row")
+# Those that need a large case, where some rows are not compared and executions are longer; all others are caught in a
+# small causal one.
+OF_LARGE_CASES = ("right_on_255_rows", "guesses_public_rows", "nan_in_unsampled_row", "uses_two_cores")
 # Those that void the times of a whole comparison.
-DISTURBING = ("spins_while_others_run", "spins_in_a_child", "spins_after_setsid")
+DISTURBING = ("spins_while_others_run", "spins_in_a_child", "spins_after_setsid", "spins_in_a_chain")
 
 SEED = 1  # measure.seed of a sweep that says nothing
 SPIN_S = 60  # the longest that something spins, if nobody ends it
@@ -495,6 +510,34 @@ class ComputesOnlyLastExecution(Honest):
         return [self.time() / executions] * executions if executions else []
 
 
+class ComputesOnlyFirstExecution(Honest):
+    """Computes the first of a request, and in the others lets an eighth of its time pass."""
+
+    def times(self, executions):
+        if executions == 0:
+            return []
+        taken = [self.time()]
+        for _ in range(executions - 1):
+            begin = time.perf_counter_ns()
+            spin_until(begin + taken[0] // 8)
+            taken.append(time.perf_counter_ns() - begin)
+        return taken
+
+
+class ComputesOnceInLargerRequests(Honest):
+    """Is honest in requests for one or two executions."""
+
+    def times(self, executions):
+        return [self.time() / executions] * executions if executions > 2 else super().times(executions)
+
+
+class RefusesInputsThatWouldTell(CachesByInputs):
+    """Takes inputs of which all tensors are new, and keeps its output otherwise."""
+
+    def inputs(self, q, k, v, changed):
+        return super().inputs(q, k, v, changed) if len(changed) == 3 else {"unsupported": "it is compiled in"}
+
+
 class ComputesWhenGivenInputs(Honest):
     """Computes when it gets inputs, and copies when it is asked to compute."""
 
@@ -541,6 +584,46 @@ class ReportsAnEighth(ReportsMilliseconds):
     unit_ns = 8
 
 
+class ReportsAllInTheFirst(Honest):
+    """Says nearly all of the time for the first execution of a request, which warms caches and does not count."""
+
+    def times(self, executions):
+        taken = super().times(executions)
+        rest = [ns / 8 for ns in taken[1:]]
+        return [sum(taken) - sum(rest), *rest] if taken else []
+
+
+class AnswersSlowlyWithoutExecutions(ReportsAnEighth):
+    """Pretends that a request takes long by itself."""
+
+    def times(self, executions):
+        if executions == 0:
+            time.sleep(0.05)
+        return super().times(executions)
+
+
+class ReportsAnEighthOfAChild(Honest):
+    """Says an eighth; a child computes, and ends, so that its processor time is gone."""
+
+    def prepare(self):
+        size, rest = ctypes.sizeof(self.o), ctypes.sizeof(self.lse)
+        shared = mmap.mmap(-1, size + rest)
+        self.o = type(self.o).from_buffer(shared, 0)
+        self.lse = type(self.lse).from_buffer(shared, size)
+        self.attention.o, self.attention.lse = map(ctypes.addressof, (self.o, self.lse))
+
+    def times(self, executions):
+        begin = time.perf_counter_ns()
+        child = os.fork() if executions else 0
+        if executions and child == 0:
+            for _ in range(executions):
+                self.attend()
+            os._exit(0)
+        if executions:
+            os.waitpid(child, 0)
+        return [(time.perf_counter_ns() - begin) / executions / 8] * executions if executions else []
+
+
 class Reports1000S(Honest):
     """Says that each execution takes 1000 s."""
 
@@ -569,6 +652,43 @@ class ReportsTooFew(Honest):
         return super().times(executions)[:-1]
 
 
+# Breaks the rules that the case sets.
+
+class UsesTwoCores(Honest):
+    """Two threads compute half each, on cores of their own, where the case has one."""
+
+    def prepare(self):
+        self.cores = sorted(os.sched_getaffinity(0))
+
+    def half(self, first):
+        os.sched_setaffinity(0, [self.cores[-first]])
+        self.attend(first, 2, (self.rows + 1 - first) // 2)
+
+    def execute(self):
+        other = threading.Thread(target=self.half, args=(1,))
+        other.start()
+        self.half(0)
+        other.join()
+
+
+class GivesLseOnce(Honest):
+    """Has an LSE when it is read first, and then none."""
+
+    read_before = False
+
+    def read(self, o, lse, rows=None):
+        said, self.read_before = {"lse": not self.read_before}, True
+        super().read(o, lse, rows)
+        return said
+
+
+class UnsupportedWhenItIsRead(Honest):
+    """Would be skipped, and so would its failure."""
+
+    def read(self, o, lse, rows=None):
+        return {"unsupported": "not today"}
+
+
 # Disturbs others.
 
 class SpinsWhileOthersRun(Honest):
@@ -592,6 +712,23 @@ class SpinsInAChild(Honest):
     def prepare(self):
         nothing = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         subprocess.Popen([sys.executable, "-c", SPIN], **nothing)
+
+
+class SpinsInAChain(Honest):
+    """Children compute for some milliseconds, start the next, and end."""
+
+    LINK = """
+import os, time
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    begin = time.monotonic()
+    while time.monotonic() < begin + 0.01: pass
+    if os.fork(): os._exit(0)
+"""
+
+    def prepare(self):
+        nothing = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.Popen([sys.executable, "-c", self.LINK], **nothing)
 
 
 class SpinsAfterSetsid(Honest):

@@ -22,6 +22,11 @@ measure: {budget_s: 0.05, min_rounds: 4}
 STORED_SPEEDUP = {"against": "dilated/linear", "ratio": 77.0, "ci": [76.0, 78.0], "verdict": "faster"}
 
 
+RECORD_TABLE = """CREATE TABLE record(id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id),
+  case_id TEXT, variant_id TEXT, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, speedup_ratio REAL,
+  environment_id INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id))"""
+
+
 def old_record(text):
     """The record as schema 1 had it, its samples as if two processes had taken them."""
     record = json.loads(text)
@@ -40,7 +45,9 @@ def age(folder):
         for key, text in store.execute("SELECT id, json FROM record").fetchall():
             store.execute("UPDATE record SET json = ? WHERE id = ?", (old_record(text), key))
         for change in ("DROP VIEW results", "DROP VIEW samples", "ALTER TABLE comparison DROP COLUMN processes", "ALTER TABLE comparison DROP COLUMN retried",
-                       "ALTER TABLE record DROP COLUMN twin", "ALTER TABLE record ADD COLUMN speedup_ratio REAL",
+                       "ALTER TABLE record RENAME TO newer", RECORD_TABLE,
+                       "INSERT INTO record SELECT id, comparison_id, case_id, variant_id, kind, status, reason, "
+                       "time_median_ns, NULL, environment_id, json FROM newer", "DROP TABLE newer",
                        "UPDATE meta SET value = '1' WHERE key = 'schema'", "PRAGMA user_version = 1"):
             store.execute(change)
     store.close()

@@ -36,7 +36,7 @@ std::string last_line(std::string text) {
 
 AnsweringProgram::AnsweringProgram(std::string name, const std::vector<std::string>& command,
                                    const std::filesystem::path& folder,
-                                   std::map<std::string, std::string> variables)
+                                   std::map<std::string, std::string> variables, std::vector<int> inherited)
     : name_(std::move(name)) {
   ::signal(SIGPIPE, SIG_IGN);  // a write to a program that has ended then returns an error
   variables[Offspring::kVariable] = offspring_.mark();
@@ -44,7 +44,8 @@ AnsweringProgram::AnsweringProgram(std::string name, const std::vector<std::stri
     child_.emplace(ChildCommand{.words = command,
                                 .folder = folder,
                                 .variables = std::move(variables),
-                                .streams = {to_.read_end(), from_.write_end(), errors_.write_end()}});
+                                .streams = {to_.read_end(), from_.write_end(), errors_.write_end()},
+                                .inherited = std::move(inherited)});
   } catch (const CannotStart& failure) {
     throw EnvironmentError({.what = fmt::format("cannot start '{}' for '{}'", command.front(), name_),
                             .where = folder.string(),

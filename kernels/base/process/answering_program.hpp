@@ -19,9 +19,11 @@ namespace hilbench {
 class AnsweringProgram {
  public:
   // Messages call the program `name`. `variables` replace variables of the same name in this process's
-  // environment. Throws EnvironmentError if the program cannot be started.
+  // environment; the program gets the file descriptors `inherited` too. Throws EnvironmentError if it cannot
+  // be started.
   AnsweringProgram(std::string name, const std::vector<std::string>& command,
-                   const std::filesystem::path& folder, std::map<std::string, std::string> variables = {});
+                   const std::filesystem::path& folder, std::map<std::string, std::string> variables = {},
+                   std::vector<int> inherited = {});
   // end(), waits a second for it to exit, then kills it; and kills what it left behind,
   // in whatever session that is.
   ~AnsweringProgram();

@@ -160,6 +160,18 @@ double processor_s(pid_t process) {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
+std::map<pid_t, double> waited_s(pid_t process) {
+  std::map<pid_t, double> waited;
+  std::error_code error;  // also of threads that end meanwhile
+  for (std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), error), end;
+       !error && thread != end; thread.increment(error)) {
+    std::ifstream in(thread->path() / "schedstat");  // nanoseconds that it ran, and waited for a core
+    double ran_ns = 0, waited_ns = 0;
+    if (in >> ran_ns >> waited_ns) waited[std::stoi(thread->path().filename())] = 1e-9 * waited_ns;
+  }
+  return waited;
+}
+
 void end_children_except(const std::set<pid_t>& kept) {
   end_all([&kept] { return childless() ? std::set<pid_t>() : below(::getpid(), children_of_all(), kept); });
 }

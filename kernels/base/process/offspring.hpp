@@ -22,6 +22,9 @@ std::map<pid_t, std::set<pid_t>> descendants_by_child();
 
 // Seconds of processor time that all threads of a process have used so far; 0 if it is gone.
 double processor_s(pid_t process);
+// Seconds that each thread of a process has waited for a core so far, by thread; empty if the system does not
+// say.
+std::map<pid_t, double> waited_s(pid_t process);
 
 // Kills every child of this process that is not in `kept`, and all that descends from them, and waits for
 // their end, at most a few seconds.

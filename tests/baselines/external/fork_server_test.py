@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from program import Program, running_in, wait_until  # noqa: E402
 
 PYTHON = shutil.which("python3", path="/usr/bin") or sys.executable  # which other users can run too
 OTHER_USER = 65534
-ADDRESS = "HILBENCH_FORK_SERVER"
+SOCKET = "HILBENCH_FORK_SERVER"
 
 # A script as those of baselines/external: it says where it runs, then does what its argument asks for.
 SCRIPT_TEXT = """
@@ -78,6 +79,7 @@ class ForkServerTest(unittest.TestCase):
         for name in ("imports.log", "began.log"):
             (self.folder / name).touch()
             (self.folder / name).chmod(0o666)
+        self.socket = None  # for clients
         self.environment = {**os.environ, "TORCH_LOG": str(self.folder / "imports.log")}
         self.addCleanup(self.check_nothing_left)
 
@@ -86,19 +88,22 @@ class ForkServerTest(unittest.TestCase):
 
     def start_server(self, **options):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        server = subprocess.Popen([PYTHON, "fork_server.py"], cwd=self.folder, text=True,
-                                  env={**self.environment, **options.pop("env", {})}, **pipes, **options)
-
+        self.socket, theirs = socket.socketpair(type=socket.SOCK_DGRAM)
+        self.addCleanup(self.socket.close)
+        with theirs:
+            server = subprocess.Popen([PYTHON, "fork_server.py", str(theirs.fileno())], cwd=self.folder, text=True,
+                                      env={**self.environment, **options.pop("env", {})},
+                                      pass_fds=[theirs.fileno()], **pipes, **options)
         self.addCleanup(close, server)
         self.addCleanup(server.send_signal, signal.SIGCONT)
-        self.environment[ADDRESS] = server.stdout.readline().strip()
-        self.assertRegex(self.environment[ADDRESS], "^hilbench-[0-9a-f]{32}$")
+        self.environment[SOCKET] = str(self.socket.fileno())
         return server
 
     def start(self, *arguments, **options):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         client = subprocess.Popen([PYTHON, "scripts/script.py", *arguments], cwd=self.folder, text=True,
-                                  env=self.environment, **pipes, **options)
+                                  env=self.environment, pass_fds=[self.socket.fileno()] if self.socket else [],
+                                  **pipes, **options)
         self.addCleanup(close, client)
         self.addCleanup(client.kill)
         return client, json.loads(client.stdout.readline())
@@ -208,6 +213,15 @@ class ForkServerTest(unittest.TestCase):
         self.assertFalse(self.run_script("tells")[0]["forked"])
         self.assertTrue(self.run_script("tells", user=OTHER_USER)[0]["forked"])
 
+    def test_who_has_not_inherited_the_socket_gets_nothing(self):
+        self.start_server()
+        self.assertTrue(self.run_script("tells")[0]["forked"])
+        self.assertNotIn("hilbench", pathlib.Path("/proc/net/unix").read_text())
+        inherited, self.socket = self.socket, None
+        for number in (inherited.fileno(), 1000, "off", "-1"):
+            self.environment[SOCKET] = str(number)
+            self.assertFalse(self.run_script("tells")[0]["forked"])
+
 
 POINT = "sequence_length: 24, segments: [12], dilations: [1], heads: 2, threads: 1"
 SWEEP = f"""
@@ -243,7 +257,7 @@ class ThroughTheProgramTest(unittest.TestCase):
         return records, len(self.log.read_text().splitlines())
 
     def test_a_run_imports_once(self):
-        for variables, imports in (({}, 1), ({ADDRESS: "off"}, PROGRAMS), ({ADDRESS: ""}, PROGRAMS)):
+        for variables, imports in (({}, 1), ({SOCKET: "off"}, PROGRAMS), ({SOCKET: ""}, PROGRAMS)):
             with self.subTest(**variables):
                 records, imported = self.run_all(**variables)
                 self.assertEqual(imported, imports)
@@ -255,7 +269,7 @@ class ThroughTheProgramTest(unittest.TestCase):
     def test_faults_cost_what_they_cost_without_a_server(self):
         for fault, reason in (("killed", r"^'torch_sdpa' was killed by signal 9 \(Killed\)$"),
                               ("starts_a_session", "^'torch_sdpa' exited with status 1: gone, but for what it started$")):
-            for variables, imports in (({}, 1), ({ADDRESS: "off"}, PROGRAMS)):
+            for variables, imports in (({}, 1), ({SOCKET: "off"}, PROGRAMS)):
                 with self.subTest(fault=fault, **variables):
                     records, imported = self.run_all(TORCH_FAULT=fault, **variables)
                     self.assertEqual(imported, imports)

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "kernels/base/text/error.hpp"
 
@@ -17,6 +19,10 @@ Case work_on(DeviceKind device) {
   return work;
 }
 
+RequestTimes empty(double ns) {
+  return {.wall_ns = ns, .processor_ns = ns};
+}
+
 // Ten requests for two executions each, after one that does not count.
 std::string complaint_of(RequestClock& clock, const RequestTimes& request) {
   try {
@@ -29,9 +35,9 @@ std::string complaint_of(RequestClock& clock, const RequestTimes& request) {
 }
 
 std::string complaint(const RequestTimes& request, DeviceKind device = DeviceKind::cpu) {
-  RequestClock clock("x", work_on(device));
-  clock.note_empty(0.5 * kMs);
-  clock.note_empty(0.3 * kMs);
+  RequestClock clock("x", work_on(device), 1);
+  clock.note_empty(empty(0.5 * kMs));
+  clock.note_empty(empty(0.3 * kMs));
   EXPECT_EQ(clock.requests().empty_ns, 0.3 * kMs);
   return complaint_of(clock, request);
 }
@@ -41,8 +47,8 @@ void expect_found(const std::string& complaint, const std::string& part) {
 }
 
 TEST(RequestClock, TimesThatCanBeTrueAreCounted) {
-  RequestClock clock("x", work_on(DeviceKind::cpu));
-  clock.note_empty(0.3 * kMs);
+  RequestClock clock("x", work_on(DeviceKind::cpu), 1);
+  clock.note_empty(empty(0.3 * kMs));
   const RequestTimes honest{
       .executions = 2, .reported_ns = 5 * kMs, .wall_ns = 6 * kMs, .processor_ns = 5 * kMs};
   EXPECT_EQ(complaint_of(clock, honest), "");
@@ -67,14 +73,28 @@ TEST(RequestClock, AnEighthIsTooLittle) {
 
 // A request waits for a processor before and after what the program times.
 TEST(RequestClock, ABusyMachineIsNoLie) {
-  EXPECT_EQ(
-      complaint({.executions = 2, .reported_ns = 1 * kMs, .wall_ns = 9 * kMs, .processor_ns = 1.2 * kMs}),
-      "");
+  RequestTimes request{
+      .executions = 2, .reported_ns = 1 * kMs, .wall_ns = 9 * kMs, .processor_ns = 1.2 * kMs};
+  EXPECT_EQ(complaint(request), "") << "where the system does not tell of waits";
+  request.waited_ns = 7.5 * kMs;
+  EXPECT_EQ(complaint(request), "");
+  request.waited_ns = 0;
+  expect_found(complaint(request), "less than half of what passed in ");  // a child computed, and has ended
+}
+
+TEST(RequestClock, ASlowRequestWithoutExecutionsHidesNothing) {
+  const RequestTimes eighth{
+      .executions = 2, .reported_ns = 1 * kMs, .wall_ns = 9 * kMs, .processor_ns = 9 * kMs, .waited_ns = 0};
+  for (const double processor_ns : {0.0, 200 * kMs}) {  // it sleeps, or computes
+    RequestClock clock("x", work_on(DeviceKind::cpu), 1);
+    clock.note_empty({.wall_ns = 200 * kMs, .processor_ns = processor_ns});
+    expect_found(complaint_of(clock, eighth), "less than half of what passed in ");
+  }
 }
 
 TEST(RequestClock, AWrongUnitIsToldBySecondExecution) {
-  RequestClock clock("x", work_on(DeviceKind::cpu));
-  clock.note_empty(0.3 * kMs);
+  RequestClock clock("x", work_on(DeviceKind::cpu), 1);
+  clock.note_empty(empty(0.3 * kMs));
   const RequestTimes milliseconds{
       .executions = 1, .reported_ns = 2.6, .wall_ns = 3 * kMs, .processor_ns = 2.6 * kMs};
   EXPECT_FALSE(clock.note(milliseconds)) << "parts of the program may have been starting";
@@ -91,19 +111,47 @@ TEST(RequestClock, TheHostOfAGpuTakesItsTime) {
   expect_found(complaint(large, DeviceKind::cuda), "less than half of what passed");
 }
 
-TEST(RequestClock, FewAndManyExecutionsTakeAsLongEach) {
-  const RequestClock clock("x", work_on(DeviceKind::cpu));
-  EXPECT_NO_THROW(clock.expect_alike(2 * kMs, 1.2 * kMs, 16));
-  EXPECT_THROW(clock.expect_alike(2 * kMs, 0.3 * kMs, 16), EnvironmentError);
+TEST(RequestClock, AnExecutionAloneTakesAsLongAsOneBesideOthers) {
+  RequestClock clock("x", work_on(DeviceKind::cpu), 1);
+  clock.note_empty(empty(0.1 * kMs));
+  const auto alone = [](double reported_ns) {
+    return std::vector<RequestTimes>(5, {.executions = 1,
+                                         .reported_ns = reported_ns,
+                                         .wall_ns = 2.2 * kMs,
+                                         .processor_ns = 2.1 * kMs,
+                                         .waited_ns = 0});
+  };
+  EXPECT_NO_THROW(clock.expect_alike(alone(2 * kMs), 1.2 * kMs));
+  EXPECT_NO_THROW(clock.expect_alike({}, 1));
+  EXPECT_THROW(clock.expect_alike(alone(2 * kMs), 0.8 * kMs), EnvironmentError)
+      << "it computes in one of many";
+  EXPECT_THROW(clock.expect_alike(alone(0.3 * kMs), 0.3 * kMs), EnvironmentError) << "it understates all";
+  std::vector<RequestTimes> waits = alone(0.3 * kMs);
+  for (RequestTimes& each : waits) each.waited_ns = 1.6 * kMs;
+  EXPECT_NO_THROW(clock.expect_alike(waits, 0.3 * kMs));
+}
+
+TEST(RequestClock, NoMoreCoresAreUsedThanTheCaseHasThreads) {
+  const RequestTimes two_cores{
+      .executions = 2, .reported_ns = 5 * kMs, .wall_ns = 6 * kMs, .processor_ns = 11 * kMs, .waited_ns = 0};
+  for (const auto& [device, threads, fits] :
+       {std::tuple(DeviceKind::cpu, 1, false), {DeviceKind::cpu, 2, true}, {DeviceKind::cuda, 1, true}}) {
+    RequestClock clock("x", work_on(device), threads);
+    EXPECT_EQ(complaint_of(clock, two_cores), "");
+    if (fits)
+      EXPECT_NO_THROW(clock.expect_cores());
+    else
+      EXPECT_THROW(clock.expect_cores(), EnvironmentError);
+  }
 }
 
 TEST(RequestClock, AGpuIsBusyForWhatIsReported) {
-  RequestClock clock("x", work_on(DeviceKind::cuda));
+  RequestClock clock("x", work_on(DeviceKind::cuda), 1);
   EXPECT_NO_THROW(clock.note_busy(200 * kMs, 190 * kMs));
   EXPECT_EQ(clock.requests().busy_ns, 200 * kMs);
   EXPECT_EQ(clock.requests().busy_reported_ns, 190 * kMs);
   EXPECT_THROW(clock.note_busy(200 * kMs, 25 * kMs), EnvironmentError);
-  RequestClock lagging("x", work_on(DeviceKind::cuda));
+  RequestClock lagging("x", work_on(DeviceKind::cuda), 1);
   EXPECT_NO_THROW(lagging.note_busy(20 * kMs, 190 * kMs));
   EXPECT_FALSE(lagging.requests().busy_ns) << "the counter did not follow";
 }

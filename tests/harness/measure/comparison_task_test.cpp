@@ -82,7 +82,7 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
       .device_ordinal = 2,
       .dump = "/b/dump",
       .externals = {{"rival", {{"python3", "a \"b\".py"}, "/c"}}, {"torch_sdpa", {{}, "/c"}}},
-      .fork_server = "hilbench-5"};
+      .fork_server = 5};
   const ComparisonTask back = through_text(task);
   ASSERT_EQ(back.records.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(to_json(back.records[i]), to_json(task.records[i]));
@@ -99,7 +99,7 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
   EXPECT_EQ(back.measure.shortest_sample_ns, 5e6);
   EXPECT_EQ(back.dump, task.dump);
   EXPECT_EQ(back.externals, task.externals);
-  EXPECT_EQ(back.fork_server, "hilbench-5");
+  EXPECT_EQ(back.fork_server, 5);
 }
 
 TEST(ComparisonTask, OfAnOlderBuildHasNoSteadySamples) {

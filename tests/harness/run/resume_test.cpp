@@ -29,7 +29,8 @@ std::string fingerprint_of(const Sweep& sweep) {
 
 TEST(Fingerprint, IsTheSameForTheSameSettings) {
   EXPECT_EQ(fingerprint_of(base_sweep()), fingerprint_of(base_sweep()));
-  EXPECT_EQ(fingerprint_of(base_sweep()).size(), 16u + 1 + 3 * 16 + 2) << "settings, two variants and a twin";
+  EXPECT_EQ(fingerprint_of(base_sweep()).find(":{"), 16u + 1 + 3 * 16 + 2)
+      << "settings, two variants and a twin";
 }
 
 TEST(Fingerprint, CoversWhatAsksForFewerVariants) {

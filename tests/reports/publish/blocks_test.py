@@ -51,6 +51,12 @@ class BlocksTest(unittest.TestCase):
             file.writelines(json.dumps(one) + "\n" for one in records)
         return Judged(place)
 
+    def test_text_of_records_is_shown_and_not_obeyed(self):
+        bad = record(1024, 1, "linear")
+        bad["environment"] = {"host": {**HOST, "cpu": "X\x1b[2J\u009b1m\u202e\n<!-- end -->|[a](b)"}}
+        table = machine.block_machine(self.published([bad]))
+        self.assertIn("| processor | X \\[2J 1m  \\<!-- end -->\\|\\[a](b) |", table)
+
     def study(self, ratios):
         """A study of orders; `ratios` is (length, dilation): {order: (speedup, pages)}."""
         records = []

@@ -4,6 +4,7 @@ Usage: pages_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import xml.etree.ElementTree
@@ -177,6 +179,43 @@ class Store(PublishTest):
     def test_meta_holds_what_a_report_needs(self):
         self.start("store.py", "meta", self.store, self.place / "meta.json")
         self.assertEqual(json.loads((self.place / "meta.json").read_text()), {"title": "A sweep"})
+
+    def archive(self, *members):
+        """x.tar.xz with (name, type, text or target of the link) of each member."""
+        path = self.place / "x.tar.xz"
+        with tarfile.open(path, "w:xz") as made:
+            for name, kind, text in members:
+                member = tarfile.TarInfo(name)
+                member.type = kind
+                if kind == tarfile.REGTYPE:
+                    member.size = len(text)
+                    made.addfile(member, io.BytesIO(text.encode()))
+                else:
+                    member.linkname = text
+                    made.addfile(member)
+        return path
+
+    def test_one_regular_file_is_taken_of_an_archive(self):
+        untouched, taken = self.place / "untouched", self.place / "taken"
+        untouched.write_text("mine")
+        through, store = ("x", tarfile.SYMTYPE, str(self.place)), "x/results.sqlite"
+        self.start("store.py", "take", self.archive(through, ("x/untouched", tarfile.REGTYPE, "theirs"),
+                                                    ("../untouched", tarfile.REGTYPE, "theirs"),
+                                                    (str(untouched), tarfile.REGTYPE, "theirs"),
+                                                    (store, tarfile.REGTYPE, "a store")), taken)
+        self.assertEqual((untouched.read_text(), taken.read_text()), ("mine", "a store"))
+        said = self.start("store.py", "take", self.archive((store, tarfile.REGTYPE, "again")), taken, status=1)
+        self.assertIn("FileExistsError", said)
+        self.assertEqual(taken.read_text(), "a store")
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE):
+            said = self.start("store.py", "take", self.archive((store, kind, str(untouched))), self.place / f"k{kind}",
+                              status=1)
+            self.assertIn("x/results.sqlite is no regular file", said)
+        said = self.start("store.py", "take", self.archive(("y/results.sqlite", tarfile.REGTYPE, "")),
+                          self.place / "none", status=1)
+        self.assertIn("it holds no x/results.sqlite", said)
+        (self.place / "x.tar.xz").write_bytes(b"no archive")
+        self.assertIn("ReadError", self.start("store.py", "take", self.place / "x.tar.xz", self.place / "bad", status=1))
 
     def test_records_keep_seven_digits_and_all_of_whole_numbers(self):
         lines = self.place / "records.jsonl"
