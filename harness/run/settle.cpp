@@ -8,6 +8,7 @@
 
 #include "harness/run/worker_process.hpp"
 #include "kernels/base/text/hash.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/records/counts.hpp"
 #include "reports/records/finish_statistics.hpp"
 
@@ -104,6 +105,14 @@ void join_requests(Requests& total, const Requests& part) {
       busy ? std::optional(*total.busy_reported_ns + *part.busy_reported_ns) : std::nullopt;
 }
 
+// What a program says of itself; null if there is none.
+nlohmann::json said_of(const Record& record, const char* key) {
+  const auto library = record.environment->find("library");
+  return library == record.environment->end() || !library->is_object()
+             ? nlohmann::json()
+             : library->value(key, nlohmann::json());
+}
+
 // Adds what another process measured.
 void join(Record& total, const Record& part) {
   if (total.status != Status::ok) return;
@@ -117,6 +126,16 @@ void join(Record& total, const Record& part) {
     if (part.status == Status::skipped) total.verify.reset();
     return;
   }
+  for (const char* key : {"name", "version", "protocol"})
+    if (const auto before = said_of(total, key), now = said_of(part, key); before != now) {
+      const auto text = [](const nlohmann::json& value) {
+        return one_line(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), 60);
+      };
+      total.time.reset();
+      total.energy.reset();
+      return fail(total,
+                  fmt::format("its {} is {} in one process and {} in another", key, text(before), text(now)));
+    }
   if (part.environment->contains("device_state"))
     join_states((*total.environment)["device_state"], (*part.environment)["device_state"]);
   if (part.environment->contains("processes") && total.environment->contains("processes"))

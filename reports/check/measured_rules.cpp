@@ -152,9 +152,16 @@ void check_verification(const std::vector<Record>& records, Findings& findings) 
                                    some_of(untold, records.size())));
 }
 
+// It said which protocol it speaks.
+bool is_program(const Record& record) {
+  if (!record.environment->is_object()) return false;
+  const auto library = record.environment->find("library");
+  return library != record.environment->end() && library->is_object() && library->contains("protocol");
+}
+
 // What programs report, and what passed by other clocks meanwhile.
 void check_clocks(const std::vector<Record>& records, Findings& findings) {
-  Chosen programs;
+  Chosen programs, unheld;
   const Record* least = nullptr;
   const auto share = [](const Record* record) {
     const Requests& requests = *record->requests;
@@ -165,10 +172,15 @@ void check_clocks(const std::vector<Record>& records, Findings& findings) {
     return passed > 0 ? (busy ? *requests.busy_reported_ns : requests.reported_ns) / passed : 1;
   };
   for (const Record& record : records) {
+    if (is_ok(record) && !record.requests && record.schema >= kFirstSchemaWithAfter && is_program(record))
+      unheld.push_back(&record);
     if (!is_ok(record) || !record.requests || record.requests->count == 0) continue;
     programs.push_back(&record);
     if (least == nullptr || share(&record) < share(least)) least = &record;
   }
+  if (!unheld.empty())
+    add_not_ok(findings, fmt::format("clocks: nothing is known of the requests to {}; measure again",
+                                     some_of(unheld, records.size())));
   if (programs.empty()) return;
   constexpr double kLeast = 0.5;
   const std::string text =

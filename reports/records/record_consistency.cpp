@@ -91,6 +91,16 @@ void check_verification(const Record& record) {
   if (record.verify->after) expect_right(*record.verify->after);
 }
 
+// What a program was asked for while it was timed.
+void check_requests(const Record& record) {
+  const Requests& requests = *record.requests;
+  if (requests.executions < requests.count) refuse(record, "it had more requests than executions");
+  if (requests.count > 0 && !(requests.wall_ns >= kShortest_ns && requests.reported_ns >= kShortest_ns))
+    refuse(record, "its requests took no time");
+  if (requests.wall_ns > kLongest_ns || requests.reported_ns > kLongest_ns)
+    refuse(record, "its requests took longer than anything does");
+}
+
 }  // namespace
 
 void expect_consistent(const Record& record) {
@@ -99,6 +109,7 @@ void expect_consistent(const Record& record) {
   check_environment(record);
   if (record.time) check_time(record);
   if (record.energy) check_energy(record);
+  if (record.requests) check_requests(record);
   if (record.status == Status::skipped && (record.time || record.verify))
     refuse(record, fmt::format("it is skipped and has {}", record.time ? "a time" : "a verification"));
   if (record.status != Status::ok) return;

@@ -271,23 +271,35 @@ RowCheck row_check_from(const json& from) {
   return check;
 }
 
+// One or two numbers of 16 hexadecimal digits.
+bool is_entropy(std::string_view text) {
+  constexpr std::size_t kDigits = 16;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (i == kDigits ? text[i] != ' '
+                     : std::string_view("0123456789abcdef").find(text[i]) == std::string_view::npos)
+      return false;
+  return text.size() == kDigits || text.size() == 2 * kDigits + 1;
+}
+
 Verification verification_from(const json& from, std::int64_t schema) {
   Verification verify{.before = row_check_from(from)};
   if (from.contains("probed_rows")) verify.probed_rows = optional_integer_at(from, "probed_rows");
   if (schema < 3) return verify;
   if (const json& after = member(from, "after"); !after.is_null()) verify.after = row_check_from(after);
-  verify.poisoned_rounds = integer_at(from, "poisoned_rounds");
+  verify.poisoned_rounds = whole_at(from, "poisoned_rounds");
   verify.once = boolean_at(from, "once");
   for (const json& drawn : array_at(from, "entropy")) {
-    if (!drawn.is_string()) refuse_record("'entropy' holds something other than text");
-    verify.entropy.push_back(drawn.get<std::string>());
+    const std::string text = drawn.is_string() ? drawn.get<std::string>() : "";
+    if (!is_entropy(text))
+      refuse_record("'entropy' holds something other than numbers of 16 hexadecimal digits");
+    verify.entropy.push_back(text);
   }
   return verify;
 }
 
 Requests requests_from(const json& from) {
-  return {.count = integer_at(from, "count"),
-          .executions = integer_at(from, "executions"),
+  return {.count = whole_at(from, "count"),
+          .executions = whole_at(from, "executions"),
           .reported_ns = known_amount_at(from, "reported_ns"),
           .wall_ns = known_amount_at(from, "wall_ns"),
           .processor_ns = known_amount_at(from, "processor_ns"),

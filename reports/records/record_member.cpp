@@ -69,6 +69,11 @@ std::int64_t to_integer(const json& value, std::string_view key) {
 std::int64_t integer_at(const json& object, std::string_view key) {
   return to_integer(member(object, key), key);
 }
+std::int64_t whole_at(const json& object, std::string_view key) {
+  const std::int64_t value = integer_at(object, key);
+  if (value < 0) refuse_record(fmt::format("'{}' is {}", key, value));
+  return value;
+}
 std::int64_t positive_at(const json& object, std::string_view key) {
   return member(object, key).is_null() ? 0 : integer_at(object, key);
 }

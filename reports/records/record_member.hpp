@@ -36,6 +36,7 @@ Interval interval_at(const nlohmann::json& object, std::string_view key);
 
 std::int64_t to_integer(const nlohmann::json& value, std::string_view key);
 std::int64_t integer_at(const nlohmann::json& object, std::string_view key);
+std::int64_t whole_at(const nlohmann::json& object, std::string_view key);  // not below 0
 // Null stands for 0.
 std::int64_t positive_at(const nlohmann::json& object, std::string_view key);
 std::optional<std::int64_t> optional_integer_at(const nlohmann::json& object, std::string_view key);

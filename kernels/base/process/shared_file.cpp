@@ -47,7 +47,10 @@ void SharedFile::read(std::int64_t first, std::span<float> to) const {
   for (std::size_t done = 0; done < to.size_bytes();) {
     const ssize_t got = ::pread(fd_, reinterpret_cast<char*>(to.data()) + done, to.size_bytes() - done,
                                 static_cast<off_t>(begin + done));
-    if (got == 0 || (got < 0 && errno != EINTR)) throw_errno("cannot read a file in memory");
+    if (got == 0)
+      throw EnvironmentError({.what = "a file in memory became shorter while it was read",
+                              .why = "who wrote it has cut it off"});
+    if (got < 0 && errno != EINTR) throw_errno("cannot read a file in memory");
     if (got > 0) done += static_cast<std::size_t>(got);
   }
 }
