@@ -112,6 +112,7 @@ std::string ask_for_absence() {
       },
       *patience);
   if (finding.works) return finding.text;
+  if (!finding.tried) return fmt::format("OpenBLAS {}", finding.text);
   return fmt::format("OpenBLAS {}; install libopenblas0 again", finding.text);
 }
 

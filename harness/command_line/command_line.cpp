@@ -177,6 +177,12 @@ int report_caught(const CLI::App& app) {
     return report_error(fmt::format("the file or folder cannot be used ({}): {}",
                                     one_line(error.path1().string()), error.code().message()),
                         of_the_machine ? ExitCode::environment : ExitCode::usage);
+  } catch (const std::system_error& error) {
+    const bool threads = error.code() == std::errc::resource_unavailable_try_again;
+    return report_error(
+        threads ? fmt::format("cannot start a thread: {}; {}", error.code().message(), kMoreProcesses)
+                : one_line(error.what(), 1000),
+        ExitCode::environment);
   } catch (const std::bad_alloc&) {
     return report_error("out of memory", ExitCode::environment);
   } catch (const std::exception& error) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <latch>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -139,12 +141,28 @@ int most_threads(const Plan& plan) {
 }
 
 // On standard error, once for the whole run: its workers say nothing of it.
-void warn_of_few_cores(const Plan& plan, Host host, bool launched) {
+void warn_of_cores(const Plan& plan, Host host, bool launched) {
   const int threads = most_threads(plan);
   if (threads == 0) return;
   if (launched) host.allowed_cores = host.threads;  // each rank has a mask of its own
-  const std::string warning = processor_warning(host, launched ? 0 : threads);
-  if (!warning.empty()) fmt::print(stderr, "hilbench: warning: {}\n", warning);
+  for (const std::string& warning : {processor_warning(host, launched ? 0 : threads), spinning_warning()})
+    if (!warning.empty()) fmt::print(stderr, "hilbench: warning: {}\n", warning);
+}
+
+// Workers need as many, and OpenMP ends a program that it cannot give a thread.
+void expect_startable(int threads) {
+  std::latch all_started(1);
+  std::vector<std::jthread> started;
+  std::string why;
+  try {
+    for (int i = 0; i < threads; ++i) started.emplace_back([&] { all_started.wait(); });
+  } catch (const std::system_error& error) {
+    why = error.code().message();
+  }
+  all_started.count_down();
+  if (why.empty()) return;
+  throw EnvironmentError(
+      {.what = fmt::format("cannot start {} threads", threads), .why = why, .remedy = kMoreProcesses});
 }
 
 // A note that other programs use the processor, which makes every interval wider; empty on a quiet machine.
@@ -192,7 +210,8 @@ void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std:
     steps.push_back(expected_time(sweep.measure, sweep.counters.size(), plan.comparisons[i]));
     measures = measures || plan.comparisons[i].runnable();
   });
-  if (measures && !progress.silent()) warn_of_few_cores(plan, site.host, site.processes > 1);
+  if (measures && !progress.silent()) warn_of_cores(plan, site.host, site.processes > 1);
+  if (measures) expect_startable(most_threads(plan));
   progress.begin(std::move(steps));
   if (const std::string busy = measures && !progress.silent() ? busy_note(site.host) : ""; !busy.empty())
     progress.note(busy);

@@ -10,6 +10,7 @@
 #include "harness/worker/peak_check.hpp"
 #include "harness/worker/phases.hpp"
 #include "harness/worker/poisoned_rounds.hpp"
+#include "kernels/base/text/json.hpp"
 #include "kernels/machine/host_memory.hpp"
 
 namespace hilbench {
@@ -36,7 +37,7 @@ void check_pages_again(PageSize pages, std::vector<VerifiedVariant>& variants) {
 // What one process of a comparison was like.
 nlohmann::json process_json(const TaskContext& run, const Disturbance& disturbance) {
   nlohmann::json process = disturbance.seen();
-  process["seed"] = run.task.measure.seed;
+  process["seed"] = exact_json(run.task.measure.seed);
   if (run.bench.work.device == DeviceKind::cuda) process["processor_share"] = nullptr;
   if (run.bench.work.device == DeviceKind::cpu) {
     const std::optional<HugeShare> share = huge_share();

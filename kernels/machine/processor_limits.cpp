@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 
 #include "kernels/machine/cgroups.hpp"
 #include "kernels/machine/host.hpp"
@@ -80,6 +82,21 @@ std::string limited_cores_text(const Host& host) {
   const bool by_mask = host.allowed_cores > 0 && host.allowed_cores <= cores_left(host);
   return fmt::format("{} of {} cores ({})", number_text(cores_left(host)), host.threads,
                      by_mask ? "affinity mask" : "quota of a cgroup");
+}
+
+std::string spinning_warning() {
+  const auto is = [](const char* name, std::string_view value) {
+    const char* const text = std::getenv(name);
+    return text != nullptr && std::ranges::equal(std::string_view(text), value,
+                                                 [](char a, char b) { return std::tolower(a) == b; });
+  };
+  const bool active = is("OMP_WAIT_POLICY", "active");
+  if (!active && !is("GOMP_SPINCOUNT", "infinite") && !is("GOMP_SPINCOUNT", "infinity") &&
+      !is("KMP_BLOCKTIME", "infinite"))
+    return "";
+  return fmt::format(
+      "{} lets threads that have no work keep their cores, also while programs of others are timed",
+      active ? "OMP_WAIT_POLICY=active" : "an endless wait of OpenMP's threads");
 }
 
 std::string processor_warning(const Host& host, int threads) {

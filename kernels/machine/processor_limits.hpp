@@ -32,4 +32,8 @@ std::string limited_cores_text(const Host& host);
 // process may use 2 of 16 cores (affinity mask); times are those of 2 cores". "" if it has nothing to say.
 std::string processor_warning(const Host& host, int threads);
 
+// What is to be said if the environment (OMP_WAIT_POLICY and its like) lets idle threads spin for ever. ""
+// otherwise.
+std::string spinning_warning();
+
 }  // namespace hilbench

@@ -11,9 +11,8 @@ namespace {
 
 std::string linear_sentence(const Tally& linear, std::string_view chunk_text) {
   return fmt::format(
-      "Hilbert order{} is faster than linear order, which stores rows as they come, in {} of {}, "
-      "slower in {}, within {} of it in {} and inconclusive in {} (time of linear order / time of Hilbert "
-      "order: {}).",
+      "Hilbert order{} is faster in {} of {}, slower in {}, within {} in {} and inconclusive in {}, against "
+      "linear order, which stores rows as they come (time of linear order / time of Hilbert order: {}).",
       chunk_text, linear.with(Verdict::faster), plural(linear.cases, "case", "cases"),
       linear.with(Verdict::slower), linear.within(), linear.with(Verdict::equivalent),
       linear.with(Verdict::inconclusive), linear.ratios());

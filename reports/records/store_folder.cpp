@@ -14,6 +14,12 @@ namespace hilbench {
 
 namespace fs = std::filesystem;
 
+Problem no_locks(const fs::path& where) {
+  return {.what = "the file system has no locks, or cannot reach who keeps them",
+          .where = where.string(),
+          .remedy = "give a folder on a disk of this machine with -o"};
+}
+
 FolderLock::FolderLock(const fs::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   const bool locked = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
@@ -24,6 +30,9 @@ FolderLock::FolderLock(const fs::path& folder)
     throw UsageError({.what = "another hilbench writes to this folder",
                       .where = folder.string(),
                       .remedy = "wait until it is done, or give another folder with -o"});
+  // Over some networks EBADF says so: a folder cannot be opened for writing, which locks need there.
+  if (error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EBADF)
+    throw EnvironmentError(no_locks(folder));
   throw_file_error(error, {.what = "cannot lock the folder", .where = folder.string()});
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/base/text/error.hpp"
+
 namespace hilbench {
 
 // An flock on the folder itself, held as long as the descriptor is open. A forked child shares it, so it is
@@ -25,6 +27,9 @@ class FolderLock {
  private:
   int descriptor_ = -1;
 };
+
+// What is said of a file system, or a network, without locks.
+Problem no_locks(const std::filesystem::path& where);
 
 // Creates the folder and its parents as needed, and returns those created, the innermost first. Throws if it
 // cannot be written; `option` is the option of the command line that names the folder.

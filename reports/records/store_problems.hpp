@@ -13,6 +13,9 @@ namespace hilbench {
 
 Problem explain(const SqliteError& error, const std::filesystem::path& file);
 
+// Whether there is no room for the file, or for a journal beside it.
+bool is_without_room(const SqliteError& error, const std::filesystem::path& file);
+
 [[noreturn]] void refuse_damaged(const std::filesystem::path& file, const std::string& why);
 
 // Runs `body` and turns a SqliteError into an error of the program. UsageError if the file is not a
@@ -34,7 +37,8 @@ auto while_opening(const std::filesystem::path& file, const Body& body) {
     try {
       return body();
     } catch (const SqliteError& error) {
-      const bool no_place = error.code() == SQLITE_CANTOPEN && !is_of_the_machine(error.system_error());
+      const bool no_place = error.code() == SQLITE_CANTOPEN && !is_of_the_machine(error.system_error()) &&
+                            !is_without_room(error, file);
       if (no_place) throw UsageError(explain(error, file));
       throw;
     }

@@ -10,6 +10,7 @@
 
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/text.hpp"
+#include "reports/records/store_problems.hpp"
 #include "reports/records/store_views.hpp"
 
 namespace hilbench {
@@ -77,7 +78,7 @@ void expect_tables(SqliteConnection& db, const std::filesystem::path& file, int 
     found.insert(table->name);
   }
   for (const Table& table : tables)
-    if (!found.contains(table.name)) refuse(file, fmt::format("it has no table {}", table.name));
+    if (!found.contains(table.name)) refuse_damaged(file, fmt::format("it has no table {}", table.name));
 }
 
 }  // namespace hilbench

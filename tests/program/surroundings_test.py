@@ -112,7 +112,7 @@ class Surroundings(CommandLine):
                 with sqlite3.connect(store) as db:
                     db.execute("DROP TABLE record")
                 db.close()
-                self.refused(commands, r"damaged.*no such table: record")
+                self.refused(commands, r"damaged.*it has no table record")
                 store.write_bytes(b"this is no database, though it is long enough" * 200)
                 self.refused(commands, r"not a store of hilbench")
                 store.write_bytes(good[:100] + os.urandom(len(good) - 100))

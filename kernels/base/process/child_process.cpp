@@ -69,7 +69,13 @@ ChildProcess::ChildProcess(const ChildCommand& command) : own_group_(command.own
   Pipe trouble;  // holds the errno value if the program cannot be started, and closes if it is
   const pid_t parent = ::getpid();
   id_ = ::fork();
-  if (id_ < 0) throw CannotStart({.what = "cannot start a process", .why = std::strerror(errno)}, errno);
+  if (id_ < 0) {
+    const int error = errno;
+    throw CannotStart({.what = "cannot start a process",
+                       .why = std::strerror(error),
+                       .remedy = error == EAGAIN ? kMoreProcesses : ""},
+                      error);
+  }
   if (id_ == 0) {
     become(command, arguments.data(), environment.data(), parent);
     const int error = errno;

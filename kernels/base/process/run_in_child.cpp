@@ -13,6 +13,8 @@
 #include <exception>
 #include <optional>
 
+#include "kernels/base/text/error.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -46,11 +48,18 @@ std::optional<std::string> read_until_closed(int pipe_end, double timeout_s) {
   }
 }
 
+ProbeFinding not_tried() {
+  const int error = errno;
+  return {.text = fmt::format("could not be tried: {}{}", std::strerror(error),
+                              error == EAGAIN ? fmt::format("; {}", kMoreProcesses) : ""),
+          .tried = false};
+}
+
 }  // namespace
 
 ProbeFinding probe(const std::function<ProbeFinding()>& look, double timeout_s) {
   int ends[2];
-  if (pipe(ends) != 0) return {.text = fmt::format("could not be tried: {}", std::strerror(errno))};
+  if (pipe(ends) != 0) return not_tried();
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
@@ -60,7 +69,7 @@ ProbeFinding probe(const std::function<ProbeFinding()>& look, double timeout_s) 
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);
-    return {.text = fmt::format("could not be tried: {}", std::strerror(errno))};
+    return not_tried();
   }
   const std::optional<std::string> text = read_until_closed(ends[0], timeout_s);
   close(ends[0]);

@@ -8,7 +8,8 @@ namespace hilbench {
 
 struct ProbeFinding {
   bool works = false;
-  std::string text;  // what was found, or why it does not work and what to do about it
+  std::string text;   // what was found, or why it does not work and what to do about it
+  bool tried = true;  // false: no process could be started for it
 };
 
 // Runs `look` in a forked child and returns its finding. If the child crashes, throws or takes longer than

@@ -1,9 +1,12 @@
 #include "kernels/base/text/error.hpp"
 
+#include <sys/statvfs.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "kernels/base/text/text.hpp"
@@ -29,8 +32,21 @@ bool is_of_the_machine(int error) {
   return std::find(kOfTheMachine.begin(), kOfTheMachine.end(), error) != kOfTheMachine.end();
 }
 
+bool no_inodes_at(const std::string& file) {
+  struct statvfs found = {};
+  for (std::filesystem::path at = file;; at = at.parent_path()) {
+    if (at.empty()) at = ".";
+    if (::statvfs(at.c_str(), &found) == 0) return found.f_files > 0 && found.f_favail == 0;
+    if (at == at.parent_path() || at == ".") return false;
+  }
+}
+
 void throw_file_error(int error, Problem problem) {
   if (problem.why.empty()) problem.why = std::strerror(error);
+  if (error == ENOSPC && no_inodes_at(problem.where)) {
+    problem.why = "the file system has no inode left, that is no place for one more file";
+    problem.remedy = "remove files there: many small ones, not large ones";
+  }
   if (is_of_the_machine(error)) throw EnvironmentError(problem);
   throw UsageError(problem);
 }

@@ -45,9 +45,15 @@ class EnvironmentError : public Error {
 
 // True if errno value `error` means a permission, space or disk problem rather than a wrong path.
 bool is_of_the_machine(int error);
+// True if the file system of `file`, which need not exist, has place for bytes perhaps, but for no further
+// file.
+bool no_inodes_at(const std::string& file);
 // Throws what errno value `error` of a file or folder means: EnvironmentError for a permission, space or disk
 // problem, UsageError if another path would work. An empty problem.why becomes the system's message.
 [[noreturn]] void throw_file_error(int error, Problem problem);
+// What to do if no process or thread can be started (EAGAIN).
+inline constexpr const char* kMoreProcesses =
+    "raise the limit on processes and threads (ulimit -u; pids.max of the cgroup)";
 // Throws EnvironmentError with the message of errno.
 [[noreturn]] void throw_errno(std::string what);
 

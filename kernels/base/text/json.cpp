@@ -60,6 +60,11 @@ std::optional<std::string> key_given_twice(std::string_view text) {
   return keys.twice();
 }
 
+nlohmann::json exact_json(std::uint64_t number) {
+  constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
+  return number <= kExact ? nlohmann::json(number) : nlohmann::json(std::to_string(number));
+}
+
 nlohmann::json parse_json(std::string_view text, std::string_view what) {
   if (is_too_deep(text))
     throw UsageError({.what = fmt::format("{} cannot be read", what),

@@ -1,6 +1,7 @@
 // A JSON value as a member, and JSON from outside the program: a file, a store, another program.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -24,6 +25,10 @@ std::optional<std::string> key_given_twice(std::string_view text);
 // Throws UsageError if the text is not JSON, is nested deeper than kDeepestJson, or says a key twice in one
 // object. `what` begins the message: "the answer", "line 3".
 nlohmann::json parse_json(std::string_view text, std::string_view what);
+
+// A number as JSON that every reader takes exactly: as text if it is above 2^53, from where JavaScript and jq
+// round.
+nlohmann::json exact_json(std::uint64_t number);
 
 // A JSON value, null at first, for headers that many files include: only those that look into it include
 // nlohmann/json.hpp, which takes long to compile. Copies are deep; moved from, it is null.
