@@ -29,7 +29,8 @@ struct GateArguments {
   SweepArguments sweep;
   std::vector<std::string> baselines;
   std::filesystem::path candidate;
-  std::optional<double> threshold, budget_s;
+  std::string threshold;
+  std::optional<double> budget_s;
   std::vector<std::string> injections;
   std::filesystem::path output;
   std::string format = "text";
@@ -75,14 +76,25 @@ GateTask task_of(const GateArguments& arguments, std::int64_t processes, StatusL
   if (task.site.gpu) task.site.gpu->memory_bytes /= processes;
   task.plan = plan_of(arguments.sweep, task.sweep, task.site);
   task.options.folder = arguments.output;
-  expect_threshold(arguments.threshold, "--threshold");
-  if (arguments.threshold) task.options.threshold = *arguments.threshold;
+  task.options.automatic = arguments.threshold == "auto";
+  if (!arguments.threshold.empty() && !task.options.automatic) {
+    task.options.threshold = parse_share(arguments.threshold, "--threshold");
+    expect_threshold(task.options.threshold, "--threshold");
+  }
   if (arguments.budget_s) task.options.budget_s = *arguments.budget_s;
   for (const std::string& text : arguments.injections)
     task.options.injections.push_back(parse_injection(text));
   if (!arguments.output.empty()) make_writable_folder(arguments.output);
   task.progress = [&status](const std::string& line) { status.show(line); };
   return task;
+}
+
+void refuse_automatic(const GateTask& task, const char* why) {
+  if (!task.options.automatic) return;
+  throw UsageError({.what = "no threshold can be found here",
+                    .where = "--threshold auto",
+                    .why = why,
+                    .remedy = "give a share, such as 5%"});
 }
 
 // Pairs of each case that a self-test measures within its budget.
@@ -98,6 +110,7 @@ ExitCode test_itself(const GateArguments& arguments) {
   const Build build = inspect_build(arguments.candidate);
   StatusLine status(stderr);
   GateTask task = task_of(arguments, 2, status);
+  refuse_automatic(task, "a self-test itself says which one the machine supports");
   if (!arguments.budget_s) task.options.budget_s = 600;
   const EqualMeasurement measured = measure_equal_pairs(task.sweep, task.plan, task.site, build,
                                                         kSelfTestPairs, task.options, task.progress);
@@ -138,6 +151,7 @@ std::set<std::string> asked_cases(const Plan& plan, const ReportInput& results) 
 
 // The baseline is stored; the candidate is a program or stored too.
 GateResult gate_stored(const GateArguments& arguments, const GateTask& task) {
+  refuse_automatic(task, "stored results are looked at once");
   std::vector<ReportInput> baselines;
   for (const std::string& folder : arguments.baselines) {
     if (!std::filesystem::is_directory(folder))
@@ -219,8 +233,10 @@ void add_gate(Commands& commands) {
   options.path("--candidate", arguments->candidate,
                "program of the build to judge, or a folder of its results");
   options.require("--candidate");
-  options.share("--threshold", arguments->threshold,
-                "slowdowns up to this share are accepted; default: 0.025");
+  options.text(
+      "--threshold", arguments->threshold,
+      "slowdowns up to this share are accepted; default: 0.025; auto: the smallest that could be seen in "
+      "every variant on this machine, now");
   options.duration("--budget", arguments->budget_s,
                    "time for the whole gate: 90s, 3m; default: 3m, of --self-test 10m");
   options.texts(

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <map>
+#include <utility>
 
 #include "harness/gate/paired_measurement.hpp"
 #include "harness/run/stop_signal.hpp"
@@ -22,104 +25,180 @@ class Gate {
  public:
   Gate(PairedMeasurement& measurement, const GateOptions& options, const GateProgress& progress)
       : measurement_(measurement), options_(options), progress_(progress) {
-    std::size_t judged = 0;
-    for (const Subject& subject : measurement_.subjects())
+    for (Subject& subject : measurement_.subjects())
       for (const Record& record : subject.task.records) {
-        GateRow& row = rows_.emplace_back();
-        row.case_id = record.case_id;
-        row.variant_id = record.variant_id;
-        row.judged = record.kind == ImplementationKind::kernel;
-        judged += row.judged;
+        Judged& each = rows_.emplace_back(Judged{.subject = &subject});
+        each.row.case_id = record.case_id;
+        each.row.variant_id = record.variant_id;
+        each.row.judged = record.kind == ImplementationKind::kernel;
+        judged_ += each.row.judged;
       }
-    rule_ = gate_rule(options.threshold, judged);
+    rule_ = gate_rule(options.threshold, judged_);
+    threshold_known_ = !options.automatic;
   }
 
   void run() {
-    round("round 1", [](const GateRow& row) { return row.judged && row.verdict == GateVerdict::undecided; });
-    std::vector<std::string> alarmed;  // cases
-    for (GateRow& row : rows_)
-      if (row.judged && row.verdict == GateVerdict::slower) {
-        row.second_round = true;
-        row.verdict = GateVerdict::undecided;
-        alarmed.push_back(row.case_id);
+    for (Subject* next = next_subject(); next != nullptr; next = next_subject()) {
+      if (seconds() >= options_.budget_s) {
+        look_once_more();
+        break;
       }
-    if (alarmed.empty()) return;
-    for (Subject& subject : measurement_.subjects())
-      if (std::find(alarmed.begin(), alarmed.end(), subject.task.records.front().case_id) != alarmed.end())
-        subject.slowdowns.clear();
-    round("round 2, to confirm",
-          [](const GateRow& row) { return row.second_round && row.verdict == GateVerdict::undecided; });
-    for (GateRow& row : rows_)
-      if (row.second_round && row.judged && !row.broken && row.verdict != GateVerdict::slower) {
-        row.verdict = GateVerdict::undecided;
-        row.reason = row.reason == kSpent ? fmt::format("slower in the first round, then {}", kSpent)
-                                          : "slower in the first round, which the second did not confirm";
+      tell(*next);
+      const double begin_s = seconds();
+      measurement_.measure_pair(*next);
+      spent_[next] += seconds() - begin_s;
+      for (Judged& each : rows_) {
+        if (each.subject != next) continue;
+        if (note_failure(each.row))
+          each.closed = true;
+        else if (is_open(each) && pairs_of(each) >= pairs_at(each.look, options_.processes))
+          look(each);
       }
+      if (!threshold_known_ && all_looked(kSureLooks)) find_threshold();
+    }
+    for (Judged& each : rows_)
+      if (!each.row.judged && !each.row.broken) measure(each);  // shown only: all of its pairs
   }
 
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
   const GateRule& rule() const { return rule_; }
-  const std::vector<GateRow>& rows() const { return rows_; }
+  std::vector<GateRow> rows() const {
+    std::vector<GateRow> rows;
+    for (const Judged& each : rows_) rows.push_back(each.row);
+    return rows;
+  }
 
  private:
-  // Two looks; the second only at cases with a row that is still open.
-  template <class Open>
-  void round(const char* name, const Open& open) {
-    for (std::size_t look = 1; look <= kLooks; ++look) {
-      const std::size_t wanted = look * options_.processes;
-      for (std::size_t pair = (look - 1) * options_.processes; pair < wanted; ++pair) {
-        progress_(fmt::format("{}: pair {} of {}", name, pair + 1, wanted));
-        for (Subject& subject : measurement_.subjects()) {
-          if (!any_open(subject, open)) continue;
-          if (seconds() >= options_.budget_s) return judge(open, kSpent);
-          measurement_.measure_pair(subject);
-          note_failures(subject);
-        }
-      }
-      judge(open, look == kLooks ? "the processes differ too much" : "");
+  struct Judged {
+    Subject* subject = nullptr;
+    GateRow row = {};
+    std::size_t begin = 0;  // the first pair of the present round
+    std::size_t look = 0;   // the next one of this round
+    bool closed = false;    // undecided, and no look is left
+  };
+
+  static bool is_open(const Judged& each) {
+    return each.row.judged && !each.row.broken && !each.closed && each.row.verdict == GateVerdict::undecided;
+  }
+  const Slowdowns& slowdowns_of(const Judged& each) const {
+    return each.subject->slowdowns[each.row.variant_id];
+  }
+  std::size_t pairs_of(const Judged& each) const { return slowdowns_of(each).size() - each.begin; }
+  bool all_looked(std::size_t looks) const {
+    return std::all_of(rows_.begin(), rows_.end(),
+                       [&](const Judged& each) { return !is_open(each) || each.look >= looks; });
+  }
+
+  void measure(Judged& each) const {
+    const Slowdowns& all = slowdowns_of(each);
+    const Slowdowns pairs(all.begin() + static_cast<std::ptrdiff_t>(each.begin), all.end());
+    if (pairs.empty()) return;
+    each.row.slowdown = mean_of(pairs);
+    each.row.processes = pairs.size();
+    each.row.seen = smallest_seen(each.row.slowdown, rule_.at(std::min(each.look, kLooks.size() - 1)));
+  }
+
+  void look(Judged& each) {
+    measure(each);
+    const std::size_t at = each.look++;
+    if (threshold_known_) judge(each, at);
+  }
+
+  void judge(Judged& each, std::size_t look) {
+    GateRow& row = each.row;
+    const GateVerdict verdict = decide(row.slowdown, rule_.at(look));
+    if (verdict == GateVerdict::slower && !row.second_round) {  // to be confirmed by other pairs
+      row.second_round = true;
+      each.begin = slowdowns_of(each).size();
+      each.look = 0;
+      return;
     }
+    const bool refuted =
+        row.second_round && verdict != GateVerdict::slower && verdict != GateVerdict::undecided;
+    if (!refuted) row.verdict = verdict;
+    each.closed = refuted || each.look == kLooks.size();
+    if (row.verdict != GateVerdict::undecided || !each.closed) return;
+    row.reason = row.second_round ? "slower in the first round, which the second did not confirm"
+                                  : "the processes differ too much";
   }
 
-  template <class Open>
-  bool any_open(const Subject& subject, const Open& open) const {
-    const std::string& case_id = subject.task.records.front().case_id;
-    return std::any_of(rows_.begin(), rows_.end(), [&](const GateRow& row) {
-      return row.case_id == case_id && !row.broken && open(row);
-    });
+  // Of --threshold auto: what could have been seen everywhere, which does not depend on what was.
+  void find_threshold() {
+    constexpr double kLeast = 0.01, kStep = 0.001;
+    double needed = kLeast;
+    for (const Judged& each : rows_)
+      if (is_open(each) && std::isfinite(each.row.seen)) needed = std::max(needed, each.row.seen);
+    rule_ = gate_rule(std::ceil(needed / kStep) * kStep, judged_);
+    threshold_known_ = true;
+    for (Judged& each : rows_)
+      if (is_open(each) && each.look > 0) judge(each, each.look - 1);
   }
 
-  template <class Open>
-  void judge(const Open& open, const std::string& why_undecided) {
-    for (Subject& subject : measurement_.subjects())
-      for (GateRow& row : rows_) {
-        if (row.case_id != subject.task.records.front().case_id) continue;
-        if (note_failure(row)) continue;
-        const bool is_open = open(row);
-        if (row.judged && !is_open) continue;
-        const Slowdowns& slowdowns = subject.slowdowns[row.variant_id];
-        if (!slowdowns.empty()) {
-          row.slowdown = mean_of(slowdowns);
-          row.processes = slowdowns.size();
-          row.seen = smallest_seen(row.slowdown, rule_);
-        }
-        if (!row.judged) continue;
-        // Too few pairs, which a spent budget leaves, tell nothing of how pairs differ.
-        row.verdict =
-            slowdowns.size() < options_.processes ? GateVerdict::undecided : decide(row.slowdown, rule_);
-        row.reason = row.verdict == GateVerdict::undecided ? why_undecided : "";
-      }
+  // The budget is spent: what has more pairs than at its last look is judged by them.
+  void look_once_more() {
+    for (Judged& each : rows_) {
+      if (!is_open(each)) continue;
+      const std::size_t before = each.look == 0 ? 0 : pairs_at(each.look - 1, options_.processes);
+      if (pairs_of(each) >= options_.processes && pairs_of(each) > before)
+        look(each);
+      else
+        measure(each);  // too few pairs tell nothing of how pairs differ: they are shown
+    }
+    if (!threshold_known_) find_threshold();
+    for (Judged& each : rows_)
+      if (is_open(each))
+        each.row.reason =
+            each.row.second_round ? fmt::format("slower in the first round, then {}", kSpent) : kSpent;
   }
 
-  // A case without a row that can still be judged is not measured again: a build that crashes or hangs costs
-  // one pair.
-  void note_failures(const Subject& subject) {
-    for (GateRow& row : rows_)
-      if (row.case_id == subject.task.records.front().case_id) note_failure(row);
+  // What is worth a pair now; null if everything is decided. First what is to be confirmed, then the looks
+  // that all get, then what needs the least time to be decided.
+  Subject* next_subject() {
+    Subject* best = nullptr;
+    std::pair<int, double> best_rank;
+    for (const Judged& each : rows_) {
+      if (!is_open(each)) continue;
+      const std::pair<int, double> rank = rank_of(each);
+      if (best == nullptr || rank < best_rank) best = each.subject, best_rank = rank;
+    }
+    return best;
+  }
+  std::pair<int, double> rank_of(const Judged& each) const {
+    const auto pairs = static_cast<double>(pairs_of(each));
+    if (each.row.second_round) return {0, pairs};
+    if (each.look < kSureLooks) return {1, pairs};
+    const double needed = pairs * (std::pow(each.row.seen / rule_.threshold, 2) - 1);
+    const auto found = spent_.find(each.subject);
+    const double pair_s =
+        found == spent_.end() ? 1 : found->second / static_cast<double>(each.subject->pairs);
+    return {2, std::max(needed, 1.0) * pair_s};
   }
 
-  // True if a build could not measure the row.
+  void tell(const Subject& subject) {
+    std::size_t open = 0, confirmed = 0;
+    bool sure = true;
+    for (const Judged& each : rows_) {
+      if (!is_open(each)) continue;
+      ++open;
+      confirmed += each.row.second_round;
+      sure = sure && each.look >= kSureLooks;
+    }
+    const std::size_t sure_pairs = pairs_at(kSureLooks - 1, options_.processes);
+    const std::string what =
+        confirmed > 0 ? fmt::format("confirming {}", plural(confirmed, "slowdown", "slowdowns"))
+        : sure        ? "more pairs where they help most"
+                      : fmt::format("pair {} of {}",
+                                    std::min<std::size_t>(static_cast<std::size_t>(subject.pairs) + 1, sure_pairs),
+                                    sure_pairs);
+    const std::string line = fmt::format("{}; {} of {} variants decided", what, judged_ - open, judged_);
+    const std::string& news = sure ? line : what;  // in what all get, each pair is told of once
+    if (news != std::exchange(told_, news)) progress_(line);
+  }
+
+  // True if a build could not measure the row. A case without a row that can still be judged is not measured
+  // again: a build that crashes or hangs costs one pair.
   bool note_failure(GateRow& row) {
     if (row.broken) return true;
     const Record* before = find(measurement_.baseline(), row);
@@ -147,7 +226,11 @@ class Gate {
   const GateOptions& options_;
   const GateProgress& progress_;
   GateRule rule_;
-  std::vector<GateRow> rows_;
+  bool threshold_known_ = true;
+  std::size_t judged_ = 0;
+  std::vector<Judged> rows_;
+  std::map<const Subject*, double> spent_;  // s, of all pairs
+  std::string told_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -193,6 +276,11 @@ GatedBuilds gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, 
                     .rows = gate.rows(),
                     .disturbances = measurement.disturbances(),
                     .seconds = gate.seconds()};
+  if (options.automatic)
+    result.notes.push_back(
+        fmt::format("the threshold, {:g} %, is the smallest that could be seen in every variant on "
+                    "this machine, now",
+                    100 * gate.rule().threshold));
   if (!options.injections.empty()) result.notes.emplace_back("extra work was injected into the candidate");
   if (measurement.rings_without_injection())
     result.notes.emplace_back("no work was injected into rings, which time themselves");

@@ -24,7 +24,8 @@ struct Injection {
 struct GateOptions {
   double threshold = kDefaultThreshold;
   double budget_s = 180;
-  std::size_t processes = 6;  // of each build and case in the first look; twice as many in the second
+  bool automatic = false;     // the threshold is what the machine lets see, by the errors of the first looks
+  std::size_t processes = 6;  // of each build and case in the first look, see kLooks
   std::vector<Injection> injections;
   std::filesystem::path folder;  // for baseline/ and candidate/ with their records; empty: not kept
 };

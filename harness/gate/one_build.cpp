@@ -72,7 +72,7 @@ MeasuredCandidate measure_candidate(const Sweep& sweep, const Plan& plan, const 
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const std::size_t processes = kLooks * options.processes;
+  const std::size_t processes = pairs_at(kSureLooks - 1, options.processes);
   const auto save = [&] {
     if (!options.folder.empty()) measurement.candidate().save(options.folder / "candidate", sweep, site);
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <future>
 
@@ -60,6 +61,18 @@ double timeout(const Sweep& sweep, const GateOptions& options) {
   return std::min(sweep.measure.timeout_s, std::max(options.budget_s, kLeast_s));
 }
 
+// A baseline that waits for its turn goes on when the candidate is stopped.
+constexpr std::chrono::seconds kAfterCandidate{30};
+
+// Nor does one that reports progress for ever. The pair that is measured when the budget ends has time to
+// end.
+std::chrono::steady_clock::time_point last_moment(const GateOptions& options) {
+  constexpr double kLeast_s = 30, kShare = 0.5;
+  const std::chrono::duration<double> left(options.budget_s + std::max(kLeast_s, kShare * options.budget_s));
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(left);
+}
+
 }  // namespace
 
 void refuse_other_results(const std::filesystem::path& folder) {
@@ -73,8 +86,8 @@ void refuse_other_results(const std::filesystem::path& folder) {
                     .remedy = "give another folder with -o"});
 }
 
-MeasuredSide::MeasuredSide(const Build& build, double timeout_s)
-    : build_(build), runner_(in_worker(timeout_s, build.program)) {}
+MeasuredSide::MeasuredSide(const Build& build, double timeout_s, std::chrono::steady_clock::time_point last)
+    : build_(build), runner_(in_worker(timeout_s, build.program, last)) {}
 
 std::map<std::string, std::vector<double>> MeasuredSide::measure(const ComparisonTask& task,
                                                                  std::int64_t process) {
@@ -92,6 +105,7 @@ std::map<std::string, std::vector<double>> MeasuredSide::measure(const Compariso
   };
   at->second = measure_process(
       asked, at->second, process, [](const TaskEvent&) {}, counted);
+  fail_contradictions(at->second);
   std::map<std::string, std::vector<double>> samples;
   // After a failed variant the others were measured again, out of turn and beside the other process.
   if (runs > 1) return samples;
@@ -145,8 +159,8 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
                                      const GateOptions& options)
     : sweep_(sweep),
       site_(site),
-      baseline_(baseline, timeout(sweep, options)),
-      candidate_(candidate, timeout(sweep, options)) {
+      baseline_(baseline, timeout(sweep, options), last_moment(options) + kAfterCandidate),
+      candidate_(candidate, timeout(sweep, options), last_moment(options)) {
   if (sweep.measure.steady)
     throw UsageError({.what = "a gate measures builds in short turns, not in steady samples",
                       .where = sweep.file.string(),

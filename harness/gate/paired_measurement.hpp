@@ -1,6 +1,7 @@
 // Measures comparisons by pairs of fresh processes, one of each build.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,7 +19,8 @@ void refuse_other_results(const std::filesystem::path& folder);
 // One build, and what its processes have measured of each comparison.
 class MeasuredSide {
  public:
-  MeasuredSide(const Build& build, double timeout_s);
+  // The build is stopped at `last`, whatever it does.
+  MeasuredSide(const Build& build, double timeout_s, std::chrono::steady_clock::time_point last);
   // Measures the task in a fresh process. Returns the samples in ns of each variant that was measured.
   std::map<std::string, std::vector<double>> measure(const ComparisonTask& task, std::int64_t process);
   // The records of a comparison so far; empty if it was not measured.
@@ -47,7 +49,7 @@ class PairedMeasurement {
   struct Subject {
     ComparisonTask task;  // of the baseline; the candidate's has injections
     ComparisonTask candidate_task;
-    std::map<std::string, Slowdowns> slowdowns;  // of the present round, by variant
+    std::map<std::string, Slowdowns> slowdowns;  // of all rounds, by variant
     std::int64_t pairs = 0;                      // measured in all rounds
   };
   std::vector<Subject>& subjects() { return subjects_; }

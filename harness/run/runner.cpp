@@ -26,7 +26,6 @@
 #include "kernels/machine/host_name.hpp"
 #include "kernels/machine/processor_limits.hpp"
 #include "reports/gate/disturbances.hpp"
-#include "reports/records/record_consistency.hpp"
 #include "reports/records/store.hpp"
 #include "reports/terminal/rows.hpp"
 #include "reports/view/judge.hpp"
@@ -45,19 +44,6 @@ std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
     records.push_back(at != measured.end() ? *at : planned_record(sweep, comparison, planned));
   }
   return records;
-}
-
-// A record that contradicts itself would be refused by everything that reads the store, and all others with
-// it.
-void fail_contradictions(std::vector<Record>& records) {
-  for (Record& record : records) try {
-      expect_consistent(record);
-    } catch (const UsageError& error) {
-      record.status = Status::failed;
-      record.reason = error.what();
-      record.time.reset();
-      record.energy.reset();
-    }
 }
 
 // Adds the worker's library and device state to the environment that all records share.

@@ -7,10 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/run/worker_process.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/base/text/hash.hpp"
 #include "kernels/base/text/text.hpp"
 #include "reports/records/counts.hpp"
 #include "reports/records/finish_statistics.hpp"
+#include "reports/records/record_consistency.hpp"
 
 namespace hilbench {
 namespace {
@@ -152,6 +154,17 @@ void join(Record& total, const Record& part) {
 }
 
 }  // namespace
+
+void fail_contradictions(std::vector<Record>& records) {
+  for (Record& record : records) try {
+      expect_consistent(record);
+    } catch (const UsageError& error) {
+      record.status = Status::failed;
+      record.reason = error.what();
+      record.time.reset();
+      record.energy.reset();
+    }
+}
 
 std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
                            const std::function<void(const TaskEvent&)>& progress) {

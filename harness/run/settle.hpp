@@ -25,4 +25,8 @@ std::vector<Record> measure_process(const ComparisonTask& task, std::vector<Reco
                                     const std::function<void(const TaskEvent&)>& progress,
                                     const TaskRunner& runner = nullptr);
 
+// Fails the records that contradict themselves: whatever reads a store with one would refuse it, and all
+// others.
+void fail_contradictions(std::vector<Record>& records);
+
 }  // namespace hilbench

@@ -26,6 +26,7 @@
 #include "kernels/base/process/offspring.hpp"
 #include "kernels/base/process/pipe.hpp"
 #include "kernels/base/text/error.hpp"
+#include "kernels/base/text/json.hpp"
 
 namespace hilbench {
 namespace {
@@ -192,6 +193,7 @@ class Conversation {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
   static constexpr double kSlice_s = 0.5;  // a stop signal that poll missed is seen after this time
 
   Clock::time_point time_limit() const {
@@ -215,6 +217,7 @@ class Conversation {
     if (got < 0 && errno != EINTR)
       throw EnvironmentError({.what = "cannot read from a worker", .why = std::strerror(errno)});
     if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));
+    if (pending_.size() > kLongestLine) pending_ = "a line without end\n";  // which is no report
     return got != 0;
   }
 
@@ -250,6 +253,7 @@ std::optional<TaskEvent> read_event(const ComparisonTask& task, const nlohmann::
 }
 
 TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path& program, double timeout_s,
+                         std::chrono::steady_clock::time_point end,
                          const std::function<void(const TaskEvent&)>& progress) {
   TaskResult result;
   using Outcome = Conversation::Outcome;
@@ -270,7 +274,12 @@ TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path
       return result;
     }
     if (closed) break;
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+    if (std::chrono::steady_clock::now() > end) {
+      result.failure = "it still reported progress when the time for all was over, and was stopped";
+      return result;
+    }
+    const nlohmann::json json =
+        is_too_deep(line) ? nlohmann::json() : nlohmann::json::parse(line, nullptr, false);
     if (json.is_object() && json.contains("error") && json.at("error").is_string()) {
       result.failure = json.at("error").get<std::string>();
       continue;
@@ -295,10 +304,11 @@ TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path
 
 }  // namespace
 
-TaskRunner in_worker(double timeout_s, const std::filesystem::path& program) {
-  return [timeout_s, program](const ComparisonTask& task,
-                              const std::function<void(const TaskEvent&)>& progress) {
-    return run_in_worker(task, program, timeout_s, progress);
+TaskRunner in_worker(double timeout_s, const std::filesystem::path& program,
+                     std::chrono::steady_clock::time_point last) {
+  return [timeout_s, program, last](const ComparisonTask& task,
+                                    const std::function<void(const TaskEvent&)>& progress) {
+    return run_in_worker(task, program, timeout_s, last, progress);
   };
 }
 

@@ -13,8 +13,7 @@
 namespace hilbench {
 namespace {
 
-constexpr double kMissed = 0.025;  // a slowdown above the threshold is called ok at most so often
-constexpr double kPower = 0.9;     // of smallest_seen()
+constexpr double kPower = 0.9;  // of smallest_seen()
 
 double quantile(double level, const Mean& mean) {
   return student_quantile(1 - level, mean.freedom);
@@ -24,7 +23,11 @@ double quantile(double level, const Mean& mean) {
 
 GateRule gate_rule(double threshold, std::size_t judged_cases) {
   const double cases = static_cast<double>(std::max<std::size_t>(judged_cases, 1));
-  return {.threshold = threshold, .alarm_level = std::sqrt(kFalseAlarms / cases) / kLooks};
+  return {.threshold = threshold, .alarm_level = std::sqrt(kFalseAlarms / cases), .missed_level = kMissed};
+}
+
+std::size_t pairs_at(std::size_t look, std::size_t processes) {
+  return static_cast<std::size_t>(std::llround(kLooks[look].processes * static_cast<double>(processes)));
 }
 
 void expect_threshold(const std::optional<double>& threshold, std::string_view option) {
@@ -36,7 +39,7 @@ void expect_threshold(const std::optional<double>& threshold, std::string_view o
 
 GateRule stored_rule(double threshold, std::size_t judged_cases) {
   const double cases = static_cast<double>(std::max<std::size_t>(judged_cases, 1));
-  return {.threshold = threshold, .alarm_level = kFalseAlarms / cases};
+  return {.threshold = threshold, .alarm_level = kFalseAlarms / cases, .missed_level = kMissed / 2};
 }
 
 std::string_view to_string(GateVerdict verdict) {
@@ -55,7 +58,7 @@ GateVerdict decide(const Mean& slowdown, const GateRule& rule) {
   const double alarm = quantile(rule.alarm_level, slowdown) * slowdown.error;
   if (slowdown.value - alarm > threshold) return GateVerdict::slower;
   if (slowdown.value + alarm < -threshold) return GateVerdict::faster;
-  const bool below = slowdown.value + quantile(kMissed, slowdown) * slowdown.error < threshold;
+  const bool below = slowdown.value + quantile(rule.missed_level, slowdown) * slowdown.error < threshold;
   return below && smallest_seen(slowdown, rule) <= rule.threshold ? GateVerdict::ok : GateVerdict::undecided;
 }
 

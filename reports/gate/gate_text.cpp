@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/base/text/text.hpp"
 #include "reports/gate/gate.hpp"
@@ -76,9 +77,20 @@ Table gate_table(const std::vector<GateRow>& rows) {
   return make_table("gate", "", columns, rows);
 }
 
+// The largest slowdown that the intervals of ok variants leave possible; "" if there are none.
+std::string excluded_text(const GateResult& result) {
+  double most = -std::numeric_limits<double>::infinity();
+  for (const GateRow& row : result.rows)
+    if (row.judged && !row.broken && row.verdict == GateVerdict::ok)
+      most = std::max(most, interval_of(row).high);
+  return std::isfinite(most) ? fmt::format(" No slowdown above {:.1f} % in what is ok (97.5 % each).",
+                                           100 * std::expm1(std::max(most, 0.0)))
+                             : "";
+}
+
 std::string compared_text(const GateResult& result) {
-  return fmt::format("Baseline: {}. Candidate: {}. Measured in {:.0f} s.", result.baseline, result.candidate,
-                     result.seconds);
+  return fmt::format("Baseline: {}. Candidate: {}. Measured in {:.0f} s.{}", result.baseline,
+                     result.candidate, result.seconds, excluded_text(result));
 }
 
 std::string rule_text(const GateResult& result) {

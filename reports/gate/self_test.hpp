@@ -41,15 +41,16 @@ struct SelfTest {
 SelfTest self_test(std::span<const EqualPairs> cases, double threshold, std::size_t processes,
                    std::size_t gates, std::uint64_t seed);
 
-// The verdict of a whole gate on one case whose pairs `draw` gives: two looks, and a second round to confirm.
+// The verdict of a whole gate on one case whose pairs `draw` gives: the looks that every
+// case gets, and a second round to confirm.
 template <class Draw>
 GateVerdict judge_drawn(const Draw& draw, std::size_t processes, const GateRule& rule) {
   const auto round = [&] {
     std::vector<double> values;
     GateVerdict verdict = GateVerdict::undecided;
-    for (std::size_t look = 1; look <= kLooks && verdict == GateVerdict::undecided; ++look) {
-      while (values.size() < look * processes) values.push_back(draw());
-      verdict = decide(mean_of(values), rule);
+    for (std::size_t look = 0; look < kSureLooks && verdict == GateVerdict::undecided; ++look) {
+      while (values.size() < pairs_at(look, processes)) values.push_back(draw());
+      verdict = decide(mean_of(values), rule.at(look));
     }
     return verdict;
   };

@@ -85,12 +85,37 @@ class AnswerTest(FaultTest):
                        f"'time_ns': {{**event['record']['time_ns'], 'samples': {samples}}}}}}})",
                        rf"failed in the candidate: [a-z]+: {UNREADABLE}", of=r"\S+")
 
+    def test_what_run_would_not_store(self):
+        """Records that `run` refuses are not believed here either."""
+        right = "event['record']['verify']"
+        for change, reason in (("'verify': None", "it is ok and was not verified"),
+                               (f"'verify': {{**{right}, 'max_abs': 1e3, 'worst': 1e6}}", "it is ok and its largest error, "),
+                               (f"'verify': {{**{right}, 'after': {{**{right}['after'], 'rows': 0}}}}",
+                                "it is ok and no row was verified"),
+                               ("'twin': True", "its .*twin.* is true")):
+            self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
+                       f"{change}}}}})", rf"failed in the candidate: .*({reason}).*", of=r"\S+")
+
+    def test_nested_without_end_and_lines_without_end(self):
+        for text, times in (("'[' * 1000", 1000), ("'{\"a\":' * 1000", 1000), ("'x' * 65536", 1200)):
+            self.fault(f"if sys.argv[1] == 'worker': [say({text}) for i in range({times})], say(chr(10)), sys.exit()",
+                       "failed in the candidate: prepare: " + UNREADABLE)
+
     def test_a_failed_verification(self):
         self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
                    "'status': 'invalid', 'reason': 'row 3 differs'}})", "invalid in the candidate: row 3 differs")
 
 
 class HangTest(FaultTest):
+    def test_a_candidate_that_reports_progress_for_ever(self):
+        event = json.dumps({"phase": 2, "variant": "dilated/random", "round": 0, "spent_s": 0}) + "\n"
+        began = time.monotonic()
+        self.sweep_of(256)
+        _, out, _ = self.gate("--budget", "3s", statuses=[1], candidate=self.build(
+            f"while sys.argv[1] == 'worker': say({event!r}), time.sleep(0.1)"))
+        self.assertRegex(out, r"(?m)^failed +n256\S* dilated/random.*it still reported progress when the time for all was over")
+        self.assertLess(time.monotonic() - began, 60)
+
     def test_a_candidate_that_hangs(self):
         sweep = self.program.folder / "sweep.yaml"
         sweep.write_text(sweep.read_text().replace("measure: {", "measure: {timeout_s: 3, "))

@@ -216,13 +216,24 @@ class MeasuredTest(GateTest):
         self.gate("--threshold", "90%", "--budget", "1s", "-o", "new", statuses=[0, 1, 3])
         self.gate("--threshold", "90%", "--budget", "1s", "-o", "new", statuses=[0, 1, 3])
 
+    def test_a_threshold_that_the_machine_supports(self):
+        _, out, _ = self.gate("--threshold", "auto", "--budget", "20s", "-o", "out", statuses=[0, 3])
+        threshold = re.search(r"the threshold, ([0-9.]+) %, is the smallest that could be seen", out)
+        self.assertTrue(threshold, out)
+        self.assertIn(f"slower by more than {threshold[1]} %", out)
+        self.assertGreaterEqual(float(threshold[1]), 1)
+        for more in (["--self-test"], ["--baseline", "out/baseline"]):
+            _, err = self.program.run("gate", "sweep.yaml", "--candidate", "hilbench", "--threshold", "auto", *more,
+                                      status=2)
+            self.assertIn("no threshold can be found here (--threshold auto)", err)
+
     def test_a_stop(self):
         process = self.program.start("gate", "sweep.yaml", "--baseline", "hilbench", "--candidate", "hilbench",
                                      "-o", "out")
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         for line in process.stderr:  # each case was measured by both
-            if line.startswith("round 1: pair 2 "):
+            if line.startswith("pair 2 of 12"):
                 break
         self.program.wait_for_worker()
         process.send_signal(signal.SIGINT)
