@@ -27,7 +27,7 @@ class ExternalVariant final : public PreparedVariant {
                .timer = program_->timer(),
                .process = program_->process(),
                .requests = [this] { return program_->requests(); },
-               .check_clock = [this](double timed_ns) { program_->check_clock(*bench_.device, timed_ns); },
+               .check_clock = [this] { program_->check_clock(*bench_.device); },
                .end = [this] { program_->end(); }};
   }
 

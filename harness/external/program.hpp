@@ -53,10 +53,10 @@ class ExternalProgram {
   // Returns the duration of each of `executions` in nanoseconds, by the program's own clock. Throws
   // EnvironmentError besides if that clock contradicts ours.
   std::vector<double> run(std::int64_t executions);
-  // After the timing, in which an execution took `timed_ns`: holds this against what it reports for
-  // executions alone, and what it reports for many against what `device`, on which it computes, was busy
+  // After the timing: holds what it reports for executions alone in their request against requests for as
+  // many as were timed, and what it reports for many against what `device`, on which it computes, was busy
   // meanwhile, if the device tells. Throws like run().
-  void check_clock(Device& device, double timed_ns);
+  void check_clock(Device& device);
   // What run() asked for so far, except the first time: a program may start parts of itself then.
   Requests requests() const { return clock_.requests(); }
   // How long the busiest device works in each of this many further executions, in nanoseconds; the program
@@ -112,6 +112,7 @@ class ExternalProgram {
   std::string timer_;
   std::optional<double> permute_ns_;
   RequestClock clock_;
+  std::int64_t most_executions_ = 0;  // of a request for timed ones
   bool may_be_forked_ = false;   // what computes may be a fork of the server, which is not seen from here
   bool takes_inputs_ = false;    // as it has shown
   std::optional<bool> has_lse_;  // as its first answer to `read` says

@@ -16,8 +16,8 @@ constexpr double kClocksDiffer = 0.02, kSurelyMore_ns = 1e5;
 // Of a program that does not answer requests without executions.
 constexpr double kUnknownOverhead_ns = 5e6;
 constexpr double kMostEmpty_ns = 1e6, kMostEmptyOfRing_ns = 5e6;
-// An execution alone meets sleeping threads and cold caches: it may take twice as long, and this much.
-constexpr double kAloneBy_ns = 1e5;
+// An execution alone meets sleeping threads and cold caches: it may take half as long again, and this much.
+constexpr double kAlone = 1.5, kAloneBy_ns = 1e5;
 constexpr double kFurtherCores = 0.5;
 // For each execution on a GPU, and in a ring of several processes.
 constexpr double kHost_ns = 2e5, kHostOfRing_ns = 5e6;
@@ -26,6 +26,10 @@ constexpr double kJudgedFrom_ns = 2e7;  // below, one interruption of the progra
 // Less than this share of the time that passed is a wrong unit: milliseconds in the place of nanoseconds are
 // a millionth, and no execution is that much shorter than its request.
 constexpr double kWrongUnit = 1e-5;
+
+double shortest_of(const std::vector<RequestTimes>& requests) {
+  return std::ranges::min_element(requests, {}, &RequestTimes::reported_ns)->reported_ns;
+}
 
 double host_ns_of(const Case& work) {
   if (work.ring_size > 1) return kHostOfRing_ns;
@@ -90,8 +94,7 @@ void RequestClock::expect_enough() const {
            fmt::format("less than half of what passed in {} requests", requests_.count));
 }
 
-void RequestClock::expect_alike(const std::vector<RequestTimes>& alone, double timed_ns) const {
-  if (alone.empty()) return;
+void RequestClock::expect_enough(const std::vector<RequestTimes>& alone) const {
   std::vector<double> reported, left;
   for (const RequestTimes& request : alone) {
     reported.push_back(request.reported_ns);
@@ -99,11 +102,13 @@ void RequestClock::expect_alike(const std::vector<RequestTimes>& alone, double t
   }
   if (median(reported) + kAloneBy_ns < kLeastShare * median(left))
     refuse(median(reported), median(left), "less than half of what passed for one execution");
-  const double shortest = *std::ranges::min_element(reported);
-  if (kLeastShare * (shortest - kAloneBy_ns) <= timed_ns) return;
+}
+
+void RequestClock::expect_alike(const std::vector<RequestTimes>& alone, double beside_ns) const {
+  if (shortest_of(alone) <= kAlone * beside_ns + kAloneBy_ns) return;
   throw EnvironmentError({.what = fmt::format("'{}' reports {:.3g} ns or more for an execution alone in its "
                                               "request, and {:.3g} ns for one beside others",
-                                              name_, shortest, timed_ns),
+                                              name_, shortest_of(alone), beside_ns),
                           .why = "it does not compute in each execution"});
 }
 

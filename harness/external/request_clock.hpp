@@ -38,10 +38,12 @@ class RequestClock {
   // tell: so little was reported that the unit seems wrong, but parts of the program may have been starting.
   [[nodiscard]] bool note(const RequestTimes& request);
 
-  // After the timing, in which an execution took `timed_ns` by the reported times: an execution alone in its
-  // request cannot take much longer than one beside others, and what is reported of it is judged as above.
-  // Throws EnvironmentError.
-  void expect_alike(const std::vector<RequestTimes>& alone, double timed_ns) const;
+  // Of executions alone in their requests: throws EnvironmentError if what is reported of them cannot be
+  // true.
+  void expect_enough(const std::vector<RequestTimes>& alone) const;
+  // An execution alone cannot take much longer than one beside others in its request, `beside_ns` by the
+  // reported times. Throws EnvironmentError.
+  void expect_alike(const std::vector<RequestTimes>& alone, double beside_ns) const;
   // Throws EnvironmentError if the program has used more cores than the case has threads.
   void expect_cores() const;
   // In a request of its own its GPU was busy for this long, or longer: its counter may lag. Less than half of

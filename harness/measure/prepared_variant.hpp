@@ -38,10 +38,10 @@ struct PreparedTraits {
   // Of a program: its process, and what is known of the requests for timed executions so far.
   pid_t process = 0;
   std::function<Requests()> requests;
-  // Of a program: holds what an execution took in the timing, by the reported times, against executions
-  // alone, and what is reported of many against what its GPU was busy meanwhile. Throws EnvironmentError if
-  // the reported times cannot be true.
-  std::function<void(double timed_ns)> check_clock;
+  // Of a program: holds what it reports for executions alone against what it reports for executions beside
+  // others, and for many against what its GPU was busy meanwhile. Throws EnvironmentError if the reported
+  // times cannot be true.
+  std::function<void()> check_clock;
   // The ranks of a ring count themselves: the counters of one execution. Other variants are counted from
   // outside.
   std::function<std::map<std::string, Counter>(const CounterSet&)> count;

@@ -133,7 +133,7 @@ std::optional<std::string> PoisonedRounds::fault_of(std::size_t v, const TimedSa
   if (result.fault) return "as it is timed: " + *result.fault;
   if (variant.prepared->traits().process == 0) return std::nullopt;
   try {
-    if (!samples.ns.empty()) variant.prepared->traits().check_clock(median(samples.ns));
+    variant.prepared->traits().check_clock();
     return fault_of_times(*variant.prepared, samples);
   } catch (const EnvironmentError& error) {
     return error.what();

@@ -72,7 +72,6 @@ CHEATS = {
     "caches_by_inputs": ("failed", NOT_EACH),
     "computes_only_last_execution": ("failed", NOT_EACH),
     "computes_only_first_execution": ("failed", NOT_EACH),
-    "computes_once_in_larger_requests": ("failed", NOT_EACH),
     "refuses_inputs_that_would_tell": ("failed", TWO_WAYS),
     "computes_when_given_inputs": ("invalid", TOO_FAST),
     "reads_rows_lazily": ("invalid", TOO_FAST),
@@ -522,13 +521,6 @@ class ComputesOnlyFirstExecution(Honest):
             spin_until(begin + taken[0] // 8)
             taken.append(time.perf_counter_ns() - begin)
         return taken
-
-
-class ComputesOnceInLargerRequests(Honest):
-    """Is honest in requests for one or two executions."""
-
-    def times(self, executions):
-        return [self.time() / executions] * executions if executions > 2 else super().times(executions)
 
 
 class RefusesInputsThatWouldTell(CachesByInputs):
