@@ -18,7 +18,7 @@ constexpr double kUnknownOverhead_ns = 5e6;
 constexpr double kMostEmpty_ns = 1e6, kMostEmptyOfRing_ns = 5e6;
 // An execution alone meets sleeping threads and cold caches: it may take half as long again, and this much.
 constexpr double kAlone = 1.5, kAloneBy_ns = 1e5;
-constexpr double kFurtherCores = 0.5;
+constexpr double kFurtherCores = 0.3;
 // For each execution on a GPU, and in a ring of several processes.
 constexpr double kHost_ns = 2e5, kHostOfRing_ns = 5e6;
 constexpr double kLeastShare = 0.5;
