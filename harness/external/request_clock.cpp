@@ -27,8 +27,10 @@ constexpr double kJudgedFrom_ns = 2e7;  // below, one interruption of the progra
 // a millionth, and no execution is that much shorter than its request.
 constexpr double kWrongUnit = 1e-5;
 
-double shortest_of(const std::vector<RequestTimes>& requests) {
-  return std::ranges::min_element(requests, {}, &RequestTimes::reported_ns)->reported_ns;
+double reported_ns(const std::vector<RequestTimes>& requests) {
+  std::vector<double> all;
+  for (const RequestTimes& request : requests) all.push_back(request.reported_ns);
+  return median(all);
 }
 
 double host_ns_of(const Case& work) {
@@ -95,20 +97,18 @@ void RequestClock::expect_enough() const {
 }
 
 void RequestClock::expect_enough(const std::vector<RequestTimes>& alone) const {
-  std::vector<double> reported, left;
-  for (const RequestTimes& request : alone) {
-    reported.push_back(request.reported_ns);
-    left.push_back(left_ns(request, 1));
-  }
-  if (median(reported) + kAloneBy_ns < kLeastShare * median(left))
-    refuse(median(reported), median(left), "less than half of what passed for one execution");
+  std::vector<double> left;
+  const double reported = reported_ns(alone);
+  for (const RequestTimes& request : alone) left.push_back(left_ns(request, 1));
+  if (reported + kAloneBy_ns < kLeastShare * median(left))
+    refuse(reported, median(left), "less than half of what passed for one execution");
 }
 
 void RequestClock::expect_alike(const std::vector<RequestTimes>& alone, double beside_ns) const {
-  if (shortest_of(alone) <= kAlone * beside_ns + kAloneBy_ns) return;
-  throw EnvironmentError({.what = fmt::format("'{}' reports {:.3g} ns or more for an execution alone in its "
+  if (reported_ns(alone) <= kAlone * beside_ns + kAloneBy_ns) return;
+  throw EnvironmentError({.what = fmt::format("'{}' reports {:.3g} ns for an execution alone in its "
                                               "request, and {:.3g} ns for one beside others",
-                                              name_, shortest_of(alone), beside_ns),
+                                              name_, reported_ns(alone), beside_ns),
                           .why = "it does not compute in each execution"});
 }
 
