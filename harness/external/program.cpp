@@ -246,24 +246,28 @@ std::vector<double> ExternalProgram::run(std::int64_t executions) {
 
 void ExternalProgram::check_clock(Device& device) {
   constexpr double kLong_ns = 5e8, kNeverTwice_ns = 5e7;
-  constexpr int kAlone = 5;
+  constexpr std::size_t kAlone = 6;
   constexpr std::int64_t kLeast = 6, kMost = 100'000;
   const Requests& so_far = clock_.requests();
   if (so_far.executions == 0) return;
   clock_.expect_cores();
   const double each_ns = so_far.wall_ns / static_cast<double>(so_far.executions);
-  if (each_ns > kNeverTwice_ns) return;  // a request asks for one
-  // In turn, because the machine may be faster at one time than at another.
-  std::vector<RequestTimes> alone;
-  std::vector<double> ns, beside;
-  for (int i = 0; i < kAlone; ++i) {
+  std::vector<double> ns;
+  std::vector<RequestTimes> alone = {timed(1, ns)};
+  if (std::min(each_ns, alone.front().wall_ns) > kNeverTwice_ns) return;  // a request asks for one
+  // In turn, because the machine may be faster at one time than at another: as many as were timed, and more.
+  const std::array<std::int64_t, 2> counts = {most_executions_, std::max(most_executions_, kLeast)};
+  std::array<std::vector<double>, 2> beside;
+  for (std::size_t i = 0; i < kAlone; ++i) {
     alone.push_back(timed(1, ns));
-    if (most_executions_ < 2) continue;
-    timed(most_executions_, ns);
-    beside.push_back(std::accumulate(ns.begin() + 1, ns.end(), 0.0) / static_cast<double>(ns.size() - 1));
+    if (counts[i % 2] < 2) continue;
+    timed(counts[i % 2], ns);
+    beside[i % 2].push_back(std::accumulate(ns.begin() + 1, ns.end(), 0.0) /
+                            static_cast<double>(ns.size() - 1));
   }
   clock_.expect_enough(alone);
-  if (!beside.empty()) clock_.expect_alike(alone, median(beside));
+  for (const std::vector<double>& each : beside)
+    if (!each.empty()) clock_.expect_alike(alone, median(each));
   if (work_.device != DeviceKind::cuda || work_.ring_size > 1) return;
   const std::int64_t many = std::clamp<std::int64_t>(std::llround(kLong_ns / each_ns), kLeast, kMost);
   Durations found;
