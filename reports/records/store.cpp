@@ -219,6 +219,8 @@ std::vector<Record> read_records(SqliteStatement& rows, const fs::path& file) {
       expect_consistent(records.back());
     } catch (const SqliteError&) {
       throw;
+    } catch (const json::exception&) {
+      refuse_damaged(file, "the environment of a record does not fit it");
     } catch (const std::exception& error) {
       throw UsageError({.what = "the store holds a record that cannot be read",
                         .where = file.string(),

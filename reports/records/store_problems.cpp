@@ -42,7 +42,7 @@ Problem explain(const SqliteError& error, const std::filesystem::path& file) {
   } else if (error.code() == SQLITE_NOTADB) {
     problem.what = "not a store of hilbench";
     problem.remedy = "move the file away, or give another folder";
-  } else if (error.code() == SQLITE_CORRUPT ||
+  } else if (error.code() == SQLITE_CORRUPT || error.code() == SQLITE_CONSTRAINT ||
              error.code() == SQLITE_ERROR) {  // ERROR: no such table or column
     problem.what = "the store is damaged";
     problem.remedy = "move the file away and run again";

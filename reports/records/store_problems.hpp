@@ -26,7 +26,8 @@ auto while_running(const std::filesystem::path& file, const Body& body) {
   try {
     return body();
   } catch (const SqliteError& error) {
-    const bool damaged = error.code() == SQLITE_CORRUPT || error.code() == SQLITE_ERROR;  // see explain
+    const bool damaged = error.code() == SQLITE_CORRUPT || error.code() == SQLITE_ERROR ||
+                         error.code() == SQLITE_CONSTRAINT;  // see explain
     if (damaged || error.code() == SQLITE_NOTADB) throw UsageError(explain(error, file));
     throw EnvironmentError(explain(error, file));
   }
