@@ -24,7 +24,7 @@ struct RequestTimes {
 // A program computes between a request and its answer. So what it reports for the executions cannot be more
 // than what passed. It cannot be less than half of it either, once what a request takes by itself and waits
 // for a core are taken off, and on a GPU some time for the host besides, for each execution. Where the system
-// does not tell of waits, it is held on a processor against the processor time that the program used, if that
+// does not report waits, it is held on a processor against the processor time that the program used, if that
 // is less.
 class RequestClock {
  public:

@@ -18,8 +18,8 @@ std::string entropy_text(std::uint64_t entropy);
 inline constexpr std::int64_t kSampledRows = 256;  // compared before the timing, and others after it
 inline constexpr std::int64_t kPoisonedRows = 32;  // compared in a poisoned round
 
-// Those of `always` and others that the seed draws until there are `wanted`, a few less if some are drawn twice;
-// every row if there are not more. In position order.
+// Those of `always` and others that the seed draws until there are `wanted`, a few less if some are drawn
+// twice; every row if there are not more. In position order.
 std::vector<RowId> rows_with(const Case& work, std::vector<std::int64_t> always, std::uint64_t seed,
                              std::int64_t wanted);
 

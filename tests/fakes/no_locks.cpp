@@ -22,21 +22,17 @@ int without_locks(const char* name, int descriptor, int command, void* argument)
 
 extern "C" {
 
-int fcntl(int descriptor, int command, ...) {
-  va_list arguments;
-  va_start(arguments, command);
-  void* const argument = va_arg(arguments, void*);
-  va_end(arguments);
-  return without_locks("fcntl", descriptor, command, argument);
-}
-
-int fcntl64(int descriptor, int command, ...) {
-  va_list arguments;
-  va_start(arguments, command);
-  void* const argument = va_arg(arguments, void*);
-  va_end(arguments);
-  return without_locks("fcntl64", descriptor, command, argument);
-}
+// Both names of one call.
+#define WITHOUT_LOCKS(name)                                     \
+  int name(int descriptor, int command, ...) {                  \
+    va_list arguments;                                          \
+    va_start(arguments, command);                               \
+    void* const argument = va_arg(arguments, void*);            \
+    va_end(arguments);                                          \
+    return without_locks(#name, descriptor, command, argument); \
+  }
+WITHOUT_LOCKS(fcntl)
+WITHOUT_LOCKS(fcntl64)
 
 #ifndef FLOCK_WORKS
 int flock(int, int) {

@@ -75,7 +75,7 @@ TEST(RequestClock, AnEighthIsTooLittle) {
 TEST(RequestClock, ABusyMachineIsNoLie) {
   RequestTimes request{
       .executions = 2, .reported_ns = 1 * kMs, .wall_ns = 9 * kMs, .processor_ns = 1.2 * kMs};
-  EXPECT_EQ(complaint(request), "") << "where the system does not tell of waits";
+  EXPECT_EQ(complaint(request), "") << "where the system does not report waits";
   request.waited_ns = 7.5 * kMs;
   EXPECT_EQ(complaint(request), "");
   request.waited_ns = 0;

@@ -221,7 +221,8 @@ void doubles_a_key(Index& index) {  // in place of its neighbour
   key[1] = key[0];
 }
 
-// dilated_cpu under another name, with executions of the class Made; `how` is the last that they are made with.
+// dilated_cpu under another name, with executions of the class Made; `how` is the last that they are made
+// with.
 template <class Made, auto... how>
 const Implementation& made_of(std::string_view name) {
   static const Implementation kMade = [name] {
