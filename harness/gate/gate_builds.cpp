@@ -11,6 +11,7 @@
 #include "harness/gate/paired_measurement.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/gate/lone_cases.hpp"
 #include "reports/view/format.hpp"
 
@@ -64,6 +65,17 @@ class Gate {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
   const GateRule& rule() const { return rule_; }
+  std::string how_found() const {
+    const double percent = 100 * rule_.threshold;
+    if (unseen_ == 0)
+      return fmt::format(
+          "the threshold, {:g} %, is the smallest that could be seen in every variant on this "
+          "machine, now",
+          percent);
+    return fmt::format(
+        "no threshold could be found: {} before {} had enough pairs; {:g} %, the default, stands", kSpent,
+        plural(unseen_, "variant", "variants"), percent);
+  }
   std::vector<GateRow> rows() const {
     std::vector<GateRow> rows;
     for (const Judged& each : rows_) rows.push_back(each.row);
@@ -128,9 +140,14 @@ class Gate {
   void find_threshold() {
     constexpr double kLeast = 0.01, kStep = 0.001;
     double needed = kLeast;
-    for (const Judged& each : rows_)
-      if (is_open(each) && std::isfinite(each.row.seen)) needed = std::max(needed, each.row.seen);
-    rule_ = gate_rule(std::ceil(needed / kStep) * kStep, judged_);
+    for (const Judged& each : rows_) {
+      if (!is_open(each)) continue;
+      if (each.look > 0 && std::isfinite(each.row.seen))
+        needed = std::max(needed, each.row.seen);
+      else
+        ++unseen_;
+    }
+    if (unseen_ == 0) rule_ = gate_rule(std::ceil(needed / kStep) * kStep, judged_);
     threshold_known_ = true;
     for (Judged& each : rows_)
       if (is_open(each) && each.look > 0) judge(each, each.look - 1);
@@ -227,12 +244,17 @@ class Gate {
   const GateProgress& progress_;
   GateRule rule_;
   bool threshold_known_ = true;
+  std::size_t unseen_ = 0;  // variants whose pairs told nothing when the threshold was to be found
   std::size_t judged_ = 0;
   std::vector<Judged> rows_;
   std::map<const Subject*, double> spent_;  // s, of all pairs
   std::string told_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+std::string name_of(const Build& build) {
+  return printable(fmt::format("{} ({})", build.program.string(), build.version));
+}
 
 // Cases of the sweep that cannot be measured here are missing in the comparison; single variants of others
 // are noted. What the sweep itself leaves out is neither.
@@ -270,17 +292,13 @@ GatedBuilds gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, 
   };
   keep_if_stopped([&] { gate.run(); }, save);
   GateResult result{.sweep = sweep.name,
-                    .baseline = fmt::format("{} ({})", baseline.program.string(), baseline.version),
-                    .candidate = fmt::format("{} ({})", candidate.program.string(), candidate.version),
+                    .baseline = name_of(baseline),
+                    .candidate = name_of(candidate),
                     .rule = gate.rule(),
                     .rows = gate.rows(),
                     .disturbances = measurement.disturbances(),
                     .seconds = gate.seconds()};
-  if (options.automatic)
-    result.notes.push_back(
-        fmt::format("the threshold, {:g} %, is the smallest that could be seen in every variant on "
-                    "this machine, now",
-                    100 * gate.rule().threshold));
+  if (options.automatic) result.notes.push_back(gate.how_found());
   if (!options.injections.empty()) result.notes.emplace_back("extra work was injected into the candidate");
   if (measurement.rings_without_injection())
     result.notes.emplace_back("no work was injected into rings, which time themselves");

@@ -155,15 +155,26 @@ void join(Record& total, const Record& part) {
 
 }  // namespace
 
+// Also of a record whose own environment cannot be read, so that the folder stays one that can be.
 void fail_contradictions(std::vector<Record>& records) {
-  for (Record& record : records) try {
+  const auto contradiction = [](const Record& record) -> std::string {
+    try {
       expect_consistent(record);
     } catch (const UsageError& error) {
-      record.status = Status::failed;
-      record.reason = error.what();
-      record.time.reset();
-      record.energy.reset();
+      return error.what();
     }
+    return "";
+  };
+  for (Record& record : records) {
+    const std::string found = contradiction(record);
+    if (found.empty()) continue;
+    fail(record, found);
+    record.time.reset();
+    record.energy.reset();
+    record.requests.reset();
+    record.twin = record.variant_id.ends_with(kTwinSuffix);
+    if (!contradiction(record).empty()) record.environment = nlohmann::json::object();
+  }
 }
 
 std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,

@@ -232,12 +232,12 @@ GateResult gate_runs(std::span<const ReportInput> baselines, const ReportInput& 
   GateResult result = StoredGate(baselines, candidate, options).result;
   std::vector<std::string> names;
   for (const ReportInput& baseline : baselines) {
-    names.push_back(baseline.source.string());
+    names.push_back(printable(baseline.source.string()));
     note_busy(baseline, names.back(), result);
   }
   result.sweep = first.b.sweep;
   result.baseline = fmt::format("{}", fmt::join(names, ", "));
-  result.candidate = candidate.source.string();
+  result.candidate = printable(candidate.source.string());
   note_busy(candidate, result.candidate, result);
   note_unlike(first, options.unlike, result);
   for (const ReportInput& further : baselines.subspan(1))

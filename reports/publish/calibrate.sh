@@ -2,20 +2,21 @@
 # Measures on this machine how far verdicts can be believed: twins, and gates whose answer is known. It resumes what OUT
 # holds. Let nothing else run meanwhile, but for the step busy.
 # Usage: reports/publish/calibrate.sh OUT [STEP...]
-#   default: twins=10 self-test equal=50 injected=7 busy=10 runs=23 pairs
+#   default: twins=10 self-test equal=50 injected-10=7 injected-5=7 injected-2=7 busy=10 runs=23 pairs
 #   twins=P      sweeps/calibration.yaml by P processes
 #   self-test    `hilbench gate --self-test`
 #   equal=N      N gates of this build against itself
-#   injected=N   N gates for each of 10 %, 5 % and 2 % more work in every variant but rings, which time themselves
+#   injected-S=N N gates with S % more work in every variant but rings, which time themselves
 #   busy=N       N gates of this build against itself beside a program that keeps a core busy
 #   runs=N       N runs of the gates' sweep by this build, each by 30 processes, for 6 s a comparison
 #   pairs        every two of these runs, and of those that the busy gates leave, compared at 5 % by `hilbench compare`
-# Options for hilbench, such as --device or --axis, are taken from the variables TWINS, GATE and RUN; the gates' sweep
-# from SWEEP, which is sweeps/ci.yaml without it, and on a GPU should be sweeps/ci-gpu.yaml. Afterwards OUT holds
-# calibration.tar.xz, gates.csv, pairs.csv and self-test.txt, which reports/publish/publish.sh takes.
+# THRESHOLD is that of the gates (2.5% without it); OUT may hold gates of several. Options for hilbench, such as --device
+# or --axis, are taken from the variables TWINS, GATE and RUN; the gates' sweep from SWEEP, which is sweeps/ci.yaml
+# without it, and on a GPU should be sweeps/ci-gpu.yaml. Afterwards OUT holds calibration.tar.xz, gates.csv, pairs.csv
+# and self-test.txt, which reports/publish/publish.sh takes.
 set -euo pipefail
 if [[ $# -lt 1 || -z $1 || $1 == -h ]]; then
-  sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,17s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 here=$(cd "$(dirname "$0")/../.." && pwd -P)
@@ -27,9 +28,10 @@ shift
 cd "$here"
 sweep=${SWEEP:-sweeps/ci.yaml}
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(twins=10 self-test equal=50 injected=7 busy=10 runs=23 pairs)
+[[ ${#steps[@]} -gt 0 ]] || steps=(twins=10 self-test equal=50 injected-10=7 injected-5=7 injected-2=7 busy=10 runs=23 pairs)
+threshold=${THRESHOLD:-2.5%}
 read -ra twins_options <<<"${TWINS:-}"
-read -ra gate_options <<<"${GATE:-}"
+read -ra gate_options <<<"--threshold $threshold ${GATE:-}"
 read -ra run_options <<<"${RUN:-}"
 scratch=$(mktemp -d)
 neighbour=
@@ -50,7 +52,7 @@ sweep_of() {
 gate() {
   local kind=$1 number=$2 start=$SECONDS status=0
   shift 2
-  ! grep -qs "^$kind,$number," "$out/gates.csv" || return 0
+  ! grep -qs "^$kind,$number,$threshold," "$out/gates.csv" || return 0
   sweep_of "$number"
   rm -rf "$scratch/gate"
   "$hilbench" gate "$scratch/sweep.yaml" --baseline "$hilbench" --candidate "$hilbench" -o "$scratch/gate" \
@@ -59,8 +61,8 @@ gate() {
     cat "$scratch/gate.txt" >&2
     exit "$status"
   fi
-  [[ -e $out/gates.csv ]] || sed -n '1s/^/kind,gate,status,seconds,/p' "$scratch/gate/gate.csv" >"$out/gates.csv"
-  sed "1d; s/^/$kind,$number,$status,$((SECONDS - start)),/" "$scratch/gate/gate.csv" >"$scratch/rows"
+  [[ -e $out/gates.csv ]] || sed -n '1s/^/kind,gate,threshold,status,seconds,/p' "$scratch/gate/gate.csv" >"$out/gates.csv"
+  sed "1d; s/^/$kind,$number,$threshold,$status,$((SECONDS - start)),/" "$scratch/gate/gate.csv" >"$scratch/rows"
   # What the baseline measured is a run like another, to be compared with other runs.
   [[ $kind != busy ]] || keep_run "$kind" "$number" "$scratch/gate/baseline"
   cat "$scratch/rows" >>"$out/gates.csv"
@@ -131,7 +133,7 @@ for step in "${steps[@]}"; do
         [[ $? -eq 3 ]]
       cp "$out/self-test/self-test.txt" "$out/self-test.txt" ;;
     equal=*) gates equal "$number" ;;
-    injected=*) for share in 10 5 2; do gates "injected-$share" "$number" --filter=-p1- --inject ".*=$share%"; done ;;
+    injected-*=*) gates "${step%=*}" "$number" --filter=-p1- --inject ".*=$(cut -d- -f2 <<<"${step%=*}")%" ;;
     busy=*)
       (while [[ -d /proc/$$ ]]; do :; done) &
       neighbour=$!

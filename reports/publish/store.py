@@ -86,6 +86,7 @@ def main(command, path, *file):
     if command == "gates":
         return gate_tables.publish(path, *file)
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
+        store.text_factory = lambda text: text.decode(errors="replace")  # commands name folders, in whatever bytes
         if command == "meta":
             pathlib.Path(*file).write_text(meta(store))
         else:

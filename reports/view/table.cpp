@@ -70,7 +70,7 @@ std::string cell_html(const Column& column, const Cell& cell) {
 std::string html_text(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -88,7 +88,7 @@ std::string html_text(std::string_view text) {
         safe += "&#39;";
         break;
       default:
-        safe += (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f ? ' ' : c;
+        safe += c;
     }
   }
   return safe;

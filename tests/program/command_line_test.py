@@ -204,6 +204,25 @@ class RunTime(CommandLine):
         (self.folder / "results/small/results.sqlite").chmod(0)
         refused("export", "results/small", "--format", "csv", says="unable to open|ermission")
 
+    def test_folders_whose_names_are_no_utf8(self):
+        """Such as those that a Latin-1 system made. They are measured into and read; what is said of them is UTF-8."""
+        self.put("sweep.yaml", SMALL)
+        name = os.fsdecode(b"r\xff\x1b[31m")
+        for arguments in (["run", "sweep.yaml", "-o", name], ["report", name, "-o", "page" + name],
+                          ["site", name, "-o", "site" + name], ["compare", name, name, "-o", "compared" + name],
+                          ["export", name, "--format", "jsonl", "-o", "records.jsonl"],
+                          ["gate", "sweep.yaml", "--baseline", name, "--candidate", self.PROGRAM, "--budget", "0.1s",
+                           "--threshold", "90%", "-o", "gate"]):
+            with self.subTest(arguments[0]):
+                result = self.run_it(arguments)
+                self.assertIn(result.returncode, (0, 3) if arguments[0] == "gate" else (0,), result.stderr)
+                if arguments[0] == "gate":
+                    self.assertIn("Baseline: r\ufffd [31m.", result.stdout.decode())
+        written = [path for path in self.folder.rglob("*") if path.suffix in (".html", ".md", ".csv", ".xml", ".jsonl")]
+        self.assertGreater(len(written), 8)
+        for path in written:
+            self.assertNotIn("\x1b", path.read_bytes().decode(), path)
+
     def test_a_gpu_that_is_not_there(self):
         self.put("sweep.yaml", SMALL)
         self.refused(["run", "sweep.yaml", "--device", "cuda", "--profile", "dilated/linear"],

@@ -92,9 +92,11 @@ class AnswerTest(FaultTest):
                                (f"'verify': {{**{right}, 'max_abs': 1e3, 'worst': 1e6}}", "it is ok and its largest error, "),
                                (f"'verify': {{**{right}, 'after': {{**{right}['after'], 'rows': 0}}}}",
                                 "it is ok and no row was verified"),
-                               ("'twin': True", "its .*twin.* is true")):
+                               ("'twin': True", "its .*twin.* is true"),
+                               ("'environment': {'processes': [0]}", "its environment is no list of objects")):
             self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
                        f"{change}}}}})", rf"failed in the candidate: .*({reason}).*", of=r"\S+")
+            self.program.run("report", "out/candidate", "-o", "page")  # what is kept can be read
 
     def test_nested_without_end_and_lines_without_end(self):
         for text, times in (("'[' * 1000", 1000), ("'{\"a\":' * 1000", 1000), ("'x' * 65536", 1200)):

@@ -222,6 +222,9 @@ class MeasuredTest(GateTest):
         self.assertTrue(threshold, out)
         self.assertIn(f"slower by more than {threshold[1]} %", out)
         self.assertGreaterEqual(float(threshold[1]), 1)
+        _, out, _ = self.gate("--threshold", "auto", "--budget", "0.1s", statuses=[3])
+        self.assertRegex(out, "no threshold could be found: the budget was spent before 4 variants had enough pairs; "
+                              r"2\.5 %, the default, stands")
         for more in (["--self-test"], ["--baseline", "out/baseline"]):
             _, err = self.program.run("gate", "sweep.yaml", "--candidate", "hilbench", "--threshold", "auto", *more,
                                       status=2)

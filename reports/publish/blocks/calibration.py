@@ -11,6 +11,7 @@ from cells import grouped, markdown, number, plural, wrapped
 
 SWEEP = "calibration"
 CONFIDENCE = 0.95
+FIRST_THRESHOLD = "2.5%"  # of all gates in the tables that do not name it
 
 
 def block_twins(folder, sweep=SWEEP):
@@ -45,9 +46,10 @@ def block_gates(folder, sweep=SWEEP):
     rows = rows_of(folder, sweep, "gates")
     if not rows:
         return "No gates were tried here yet."
-    header = ["what was compared", "gates", "gates that called something slower", "verdicts", "ok", "undecided",
-              "slower", "faster", "exit statuses", "seconds, median and most"]
-    return markdown(header, [gate_cells(kind, kept) for kind, kept in grouped(rows, lambda row: row["kind"]).items()])
+    header = ["what was compared", "threshold", "gates", "gates that called something slower", "verdicts", "ok",
+              "undecided", "slower", "faster", "exit statuses", "seconds, median and most"]
+    kinds = grouped(rows, lambda row: (row["kind"], row.get("threshold", FIRST_THRESHOLD)))
+    return markdown(header, [gate_cells(*kind, kept) for kind, kept in kinds.items()])
 
 
 def block_compared(folder, sweep=SWEEP):
@@ -65,10 +67,10 @@ def block_self_test(folder, sweep=SWEEP):
     return f"```\n{source.read_text().rstrip()}\n```" if source.exists() else "The self-test was not run here yet."
 
 
-def gate_cells(kind, rows):
+def gate_cells(kind, threshold, rows):
     gates = grouped(rows, lambda row: row["gate"])
     seconds = [float(kept[0]["seconds"]) for kept in gates.values()]
-    return [named(kind), *answer_cells(gates, rows, share), f"{statistics.median(seconds):.0f}, {max(seconds):.0f}"]
+    return [named(kind), threshold.replace("%", " %"), *answer_cells(gates, rows, share), f"{statistics.median(seconds):.0f}, {max(seconds):.0f}"]
 
 
 def compared_cells(kind, rows):

@@ -124,9 +124,9 @@ class Calibration(BlocksTest):
         with gzip.open(folder.path / "calibration/gates.csv.gz", "wt") as file:
             file.write("\n".join(rows) + "\n")
         table = calibration.block_gates(folder).splitlines()
-        self.assertIn("| a build and itself | 3 | 0 of 3 (0 %; 0 % to 71 %) | 6 | 4 of 6 ", table[2])
+        self.assertIn("| a build and itself | 2.5 % | 3 | 0 of 3 (0 %; 0 % to 71 %) | 6 | 4 of 6 ", table[2])
         self.assertIn(" | 0: 2, 3: 1 | 60, 60 |", table[2])
-        self.assertIn("| a build and itself with 5 % more work | 1 | 1 of 1 (100 %; 2.5 % to 100 %) | 2 |", table[3])
+        self.assertIn("| a build and itself with 5 % more work | 2.5 % | 1 | 1 of 1 (100 %; 2.5 % to 100 %) | 2 |", table[3])
 
     def test_compared_runs_are_counted_by_pairs(self):
         folder = self.published([], "calibration")

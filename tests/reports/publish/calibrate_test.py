@@ -30,7 +30,7 @@ class Calibrate(unittest.TestCase):
         self.out = self.place / "out"
         (self.place / "tiny.yaml").write_text(SWEEP)
         self.environment = {**os.environ, "HILBENCH": BINARY, "SWEEP": str(self.place / "tiny.yaml"),
-                            "TWINS": "--filter ^n512-w256-r1-h1-d64-fp32-p1-cpu/", "GATE": "--budget 1s"}
+                            "TWINS": "--filter ^n512-w256-r1-h1-d64-fp32-p1-cpu/", "GATE": "--budget 1s", "THRESHOLD": "4%"}
 
     def start(self, script, *arguments, status=0):
         done = subprocess.run([TREE / "reports/publish" / script, *map(str, arguments)], capture_output=True, text=True,
@@ -43,7 +43,7 @@ class Calibrate(unittest.TestCase):
             return list(csv.DictReader(text))
 
     def test_what_it_measures_is_published(self):
-        steps = ["twins=2", "self-test", "equal=2", "injected=1", "busy=1", "runs=2", "pairs"]
+        steps = ["twins=2", "self-test", "equal=2", "injected-10=1", "injected-7.5=1", "busy=1", "runs=2", "pairs"]
         said = self.start("calibrate.sh", self.out, *steps)
         self.assertRegex(said, r"(?m)^equal 2: exit [03], \d+ s; .*of 2 variants")
         self.assertRegex(said, r"(?m)^run 2$")
@@ -52,9 +52,9 @@ class Calibrate(unittest.TestCase):
         self.start("publish.sh", "-o", self.place / "pages", self.out, folder)
         gates = self.rows(folder / "calibration/gates.csv.gz")
         self.assertEqual({(row["kind"], row["gate"]) for row in gates},
-                         {("equal", "1"), ("equal", "2"), ("injected-10", "1"), ("injected-5", "1"), ("injected-2", "1"),
-                          ("busy", "1")})
-        self.assertEqual(len(gates), 6 * 2)
+                         {("equal", "1"), ("equal", "2"), ("injected-10", "1"), ("injected-7.5", "1"), ("busy", "1")})
+        self.assertEqual(len(gates), 5 * 2)
+        self.assertEqual({row["threshold"] for row in gates}, {"4%"})
         pairs = self.rows(folder / "calibration/pairs.csv.gz")
         self.assertEqual([(row["kind"], row["first"], row["second"]) for row in pairs], [("quiet", "1", "2")] * 2)
         self.assertIn("gates drawn from", (folder / "calibration/self-test.txt").read_text())
@@ -62,7 +62,7 @@ class Calibrate(unittest.TestCase):
         checked = subprocess.run([BINARY, "check", folder / "calibration"], capture_output=True, text=True)
         self.assertIn("\nok      private: ", checked.stdout)
         page = (folder / "README.md").read_text()
-        for words in ("1 twin, each measured by 2 processes", "| a build and itself | 2 |", "gates drawn from",
+        for words in ("1 twin, each measured by 2 processes", "| a build and itself | 4 % | 2 |", "itself with 7.5 % more work | 4 % | 1 |", "gates drawn from",
                       "| of one build | 2 |"):
             self.assertIn(words, page)
         before = (folder / "calibration/gates.csv.gz").read_bytes()

@@ -35,7 +35,7 @@ class GateTables(unittest.TestCase):
                 calibration.block_gates(folder)
             self.assertIn(str(table), str(refused.exception))
         table.write_bytes(whole)
-        self.assertIn("| a build and itself | 2 |", calibration.block_gates(folder))
+        self.assertIn("| a build and itself | 2.5 % | 2 |", calibration.block_gates(folder))
 
 
 if __name__ == "__main__":
