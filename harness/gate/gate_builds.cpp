@@ -170,8 +170,9 @@ class Gate {
             each.row.second_round ? fmt::format("slower in the first round, then {}", kSpent) : kSpent;
   }
 
-  // What is worth a pair now; null if everything is decided. First what is to be confirmed, then the looks
-  // that all get, then what needs the least time to be decided.
+  // What is worth a pair now; null if everything is decided. First what all get, so that one variant that
+  // scatters much takes nothing from the others: a look at each, one more at each slowdown, by other pairs,
+  // and a second one at what is still open. Then what needs the least time to be decided.
   Subject* next_subject() {
     Subject* best = nullptr;
     std::pair<int, double> best_rank;
@@ -184,13 +185,18 @@ class Gate {
   }
   std::pair<int, double> rank_of(const Judged& each) const {
     const auto pairs = static_cast<double>(pairs_of(each));
-    if (each.row.second_round) return {0, pairs};
-    if (each.look < kSureLooks) return {1, pairs};
-    const double needed = pairs * (std::pow(each.row.seen / rule_.threshold, 2) - 1);
+    if (each.look == 0) return {each.row.second_round ? 1 : 0, pairs};
+    if (each.look < kSureLooks) return {2, pairs};
     const auto found = spent_.find(each.subject);
     const double pair_s =
         found == spent_.end() ? 1 : found->second / static_cast<double>(each.subject->pairs);
-    return {2, std::max(needed, 1.0) * pair_s};
+    return {3, std::max(pairs * (std::pow(each.row.seen / room_of(each), 2) - 1), 1.0) * pair_s};
+  }
+  // How much must be told from nothing to decide it: the threshold, or what a slowdown is above it.
+  double room_of(const Judged& each) const {
+    const double least = 0.01 * rule_.threshold;
+    if (!each.row.second_round) return rule_.threshold;
+    return std::max(std::expm1(each.row.slowdown.value) - rule_.threshold, least);
   }
 
   void tell(const Subject& subject) {

@@ -206,6 +206,26 @@ class MeasuredTest(GateTest):
         for row in rows.values():
             self.assertEqual((row["verdict"], row["reason"]), ("undecided", "the budget was spent"))
 
+    def test_a_slowdown_that_cannot_be_confirmed_takes_no_pairs_from_other_cases(self):
+        """The candidate is slower everywhere; in one case its times differ from process to process after the first."""
+        scatters = self.build("""
+def slower(event):
+    record = event["record"]
+    factor = 1.5 if asked < 12 or record["case"].startswith("n512") else (0.5, 4)[asked // 2 % 2]
+    time_ns = record["time_ns"]
+    if time_ns:
+        time_ns.update(median=time_ns["median"] * factor, ci=[end * factor for end in time_ns["ci"]],
+                       samples=[[sample * factor for sample in part] for part in time_ns["samples"]])
+    return event
+if sys.argv[1] == "worker":
+    worker(slower)
+""")
+        self.gate("--threshold", "20%", "--budget", "25s", "-o", "out", candidate=scatters, statuses=[1, 3])
+        rows = self.rows()
+        verdicts = {key: row["verdict"] for key, row in rows.items()}
+        self.assertEqual([verdict for (case, _), verdict in verdicts.items() if case.startswith("n512")], ["slower"] * 2, rows)
+        self.assertNotIn("slower", [verdict for (case, _), verdict in verdicts.items() if case.startswith("n256")], rows)
+
     def test_results_of_a_run_are_not_replaced(self):
         self.program.run("run", "sweep.yaml", "-o", "out/candidate")
         before = self.program.records("out/candidate")
