@@ -132,13 +132,12 @@ if [ $gpu_code != none ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h
   fi
 fi
 
-# Tools of others that tests run, and that Debian does not have: NVIDIA's comparison of exports, and what builds the
-# Python package.
+# What builds the Python package, for its test; Debian does not have it.
 if [ $tests = ON ] && [ ! -e build/python-tools/scikit_build_core ] && [ $install = yes ]; then
-  echo "== fetching cuda-bench and scikit-build-core, for tests"
+  echo "== fetching scikit-build-core, for tests"
   python=$(command -v /usr/bin/python3 || command -v python3)
-  fetch "$python" build/python-tools 'cuda-bench[compare]==0.3.0' scikit-build-core==1.1.2 2>/dev/null ||
-    echo "quickstart.sh: not fetched: their tests are skipped" >&2
+  fetch "$python" build/python-tools scikit-build-core==1.1.2 2>/dev/null ||
+    echo "quickstart.sh: not fetched: the test of the Python package is skipped" >&2
 fi
 
 [ $until != packages ] || exit 0

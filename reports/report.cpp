@@ -6,7 +6,6 @@
 #include "kernels/base/files/files.hpp"
 #include "kernels/base/process/held_signals.hpp"
 #include "reports/claims/claims_file.hpp"
-#include "reports/claims/literature.hpp"
 #include "reports/document/document.hpp"
 #include "reports/figures/chart_library.hpp"
 #include "reports/figures/draw.hpp"

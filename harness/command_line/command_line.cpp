@@ -207,10 +207,8 @@ int run_command_line(int argc, char** argv) {
       "  hilbench COMMAND --help          options and examples of a command\n"
       "\n"
       "Exit status: 0 done; 1 a record failed, `run --require-measured` measured nothing, `gate` or "
-      "`compare` found "
-      "a slower variant, `costs` one that grew, `check` a fault, or `order` no bijection; 2 wrong usage or "
-      "input; "
-      "3 inconclusive; 4 a problem of this machine; 130 after Ctrl-C.");
+      "`compare` found a slower variant, `costs` one that grew, `check` a fault, or `order` no bijection; "
+      "2 wrong usage or input; 3 inconclusive; 4 a problem of this machine; 130 after Ctrl-C.");
   Commands commands(app, text_of(argc, argv));
   add_all(commands);
   try {

@@ -27,7 +27,6 @@
 #include "kernels/ring/transport/table.hpp"
 #include "kernels/traversals/traversal.hpp"
 #include "reports/claims/claims_file.hpp"
-#include "reports/claims/literature.hpp"
 
 namespace hilbench {
 namespace {
@@ -162,30 +161,22 @@ std::string list_sweeps() {
     lines.push_back({std::string(sweep.path()), parse_embedded(sweep).title});
   return in_columns(lines) +
          "run one with `hilbench run NAME`, its last part is enough; `hilbench init -o FILE` writes one for "
-         "this "
-         "machine\n";
+         "this machine\n";
 }
 
 std::string list_claims() {
   std::vector<Line> lines;
   std::vector<std::size_t> rows;
   std::map<std::string, std::set<std::string>> obtained;  // a claim's figures may differ in it
-  for (const ClaimRow& row : load_claims({})) {
+  for (const ClaimRow& row : built_in_claims()) {
     if (lines.empty() || lines.back().name != row.claim_id) {
-      lines.push_back({row.claim_id, row.title});
+      lines.push_back({row.claim_id, of_paper(row) ? row.source : row.title});
       rows.push_back(0);
     }
     ++rows.back();
     obtained[row.claim_id].insert(row.provenance);
   }
   for (Line& line : lines) line.text += fmt::format(" ({})", fmt::join(obtained[line.name], ", "));
-  for (const PaperClaim& claim : paper_claims()) {
-    if (lines.back().name != claim.paper) {
-      lines.push_back({claim.paper, fmt::format("arXiv {}: {}", claim.arxiv, claim.title)});
-      rows.push_back(0);
-    }
-    ++rows.back();
-  }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::vector<std::string> sweeps = sweeps_naming(lines[i].name);
     lines[i].text +=

@@ -5,8 +5,7 @@ namespace hilbench {
 
 std::string callgrind_absence() {
   return "this build has no marks for callgrind: valgrind's headers (package valgrind) were missing when it "
-         "was "
-         "configured";
+         "was configured";
 }
 
 void count_by_callgrind(const std::function<void()>& body) {

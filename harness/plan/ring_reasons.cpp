@@ -121,8 +121,7 @@ Refusal why_not_hosts(const Case& work, const Variant& variant, const Site& site
   const auto end = site.hosts.begin() + work.ring_size;
   if (std::equal(site.hosts.begin() + 1, end, site.hosts.begin())) return std::nullopt;
   return "hierarchical needs as many ranks on each host, one host after another: start the processes so, or "
-         "name "
-         "ring_groups";
+         "name ring_groups";
 }
 
 // True if copies between two GPUs of the ring would go through the host unasked, and NCCL is here. NCCL needs

@@ -13,37 +13,27 @@
 namespace hilbench {
 namespace {
 
-// The case that the projection of lengths starts from: the first row of claim scaling-max-sequence.
-Case projected_case() {
-  Case work{.sequence_length = 425984,
-            .pattern = {{2048, 1}, {4096, 2}, {8192, 4}},
-            .dtype = Dtype::fp16,
-            .device = DeviceKind::cuda};
-  work.kv_heads = work.heads;
-  return work;
-}
-
 void answer_length(ClaimPrediction& answer) {
   const auto memory_bytes = nominal_memory_bytes(answer.claim.device);
   if (!memory_bytes) {
     answer.says = fmt::format("not predicted: the memory size of '{}' is not known", answer.claim.device);
     return;
   }
-  Case work = projected_case();
-  work.ring_size = answer.claim.ring_size.value_or(1);
+  Case work = *answer.claim.work;
+  work.device = DeviceKind::cuda;
   Site site;
   site.gpu = Gpu{.memory_bytes = *memory_bytes};
   const double usable = usable_memory(work, site).device;
   const Variant variant{KernelChoice{.name = "dilated"}};
   const std::int64_t longest = longest_on_ranks(work, variant, usable);
-  work.sequence_length = static_cast<std::int64_t>(*answer.claim.claimed);
   const double share = static_cast<double>(longest) / *answer.claim.claimed;
+  answer.verdict = share >= 1 ? ClaimVerdict::reproduced : ClaimVerdict::smaller_than_claimed;
   answer.predicted = fmt::format("{} [exact, by the memory plan]", longest);
-  answer.says =
-      fmt::format("{}: {} of the claimed length; the claimed one takes {} of {} on each device. {}",
-                  share >= 1 ? "fits" : "does not fit", number_text(share, 3) + " times",
-                  bytes_text(rank_device_bytes(work, variant)), bytes_text(usable),
-                  "Forward pass, fp16, 8 heads of 64, segments 2048, 4096, 8192; not tested on that device");
+  answer.says = fmt::format(
+      "{} times the claimed length, which takes {} of {} on each device; forward pass alone, not tested on "
+      "that "
+      "device",
+      number_text(share, 3), bytes_text(rank_device_bytes(work, variant)), bytes_text(usable));
 }
 
 // The pattern at another length: segments that cover the whole sequence cover it there too.
@@ -87,19 +77,14 @@ std::string no_hilbert(const std::vector<RingFit>& fits) {
                       : "not predicted: these records hold no ring with both Hilbert order and linear order";
 }
 
-// The rules of the claims (docs/claims.md) for a predicted interval, which holds all that is not known.
-std::string speedup_verdict(double claimed, const Interval& predicted) {
+// What is predicted, to be judged like a measurement. processes 0: it is exact.
+Measured predicted_ratio(double ratio, const Interval& ci, std::size_t processes) {
   const double most = 1 + kDefaultMargin, least = 1 / most;
-  if (predicted.low > most)
-    return predicted.high >= claimed && predicted.low > 1 + (claimed - 1) / 2 ? "as claimed"
-           : predicted.high < claimed                                         ? "smaller than claimed"
-                                      : "a gain, but too wide to compare";
-  if (predicted.high < least) return "slower than linear order";
-  if (predicted.high >= claimed)
-    return "these records do not decide: the interval reaches from no difference to the claim";
-  return predicted.low >= least && predicted.high <= most
-             ? "within 1 % of linear order, below the claim"
-             : "below the claim; too wide to tell from linear order";
+  const Verdict verdict = ci.low > most                        ? Verdict::faster
+                          : ci.high < least                    ? Verdict::slower
+                          : ci.low >= least && ci.high <= most ? Verdict::equivalent
+                                                               : Verdict::inconclusive;
+  return {ratio, ci, processes, verdict, kDefaultMargin};
 }
 
 void answer_speedup(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
@@ -119,12 +104,12 @@ void answer_speedup(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
     answer.says = no_hilbert(fits);
     return;
   }
-  answer.predicted = ratio_text(median(span.values), span.ci);
-  const double low = answer.claim.claimed_range ? answer.claim.claimed_range->low : *answer.claim.claimed;
+  const double ratio = median(span.values);
+  answer.predicted = ratio_text(ratio, span.ci);
+  answer.verdict = judge_claim(*answer.claim.claimed, predicted_ratio(ratio, span.ci, 1), std::nullopt);
   answer.says = fmt::format(
-      "{}; over {} pattern{}, from {} pairs with linear order at the fitted ring sizes. The claim states no "
-      "pattern",
-      speedup_verdict(low, span.ci), span.patterns.size(), span.patterns.size() == 1 ? "" : "s", pairs);
+      "over {}, from {} pairs with linear order at the fitted ring sizes; the claim states no pattern",
+      plural(span.patterns.size(), "pattern", "patterns"), pairs);
 }
 
 void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
@@ -148,10 +133,9 @@ void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
   const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
   answer.predicted =
       fmt::format("{} to {} [exact, by the plan]", number_text(*low, 3), number_text(*high, 3));
-  answer.says = *high <= 1
-                    ? "contradicted by the plan: Hilbert order needs a permuted copy and tables of slots, "
-                      "linear order does not"
-                    : "needs less by the plan";
+  answer.verdict = judge_claim(*answer.claim.claimed, predicted_ratio(*low, {*low, *high}, 0), std::nullopt);
+  if (*high <= 1)
+    answer.says = "Hilbert order needs a permuted copy and tables of slots, linear order does not";
 }
 
 }  // namespace
@@ -165,11 +149,12 @@ std::vector<ClaimPrediction> answer_projections(const std::vector<ClaimRow>& cla
                                                        number_text(claim.claimed_range->high, 3))
                      : claim.claimed     ? fmt::format("{:.0f}", *claim.claimed)
                                          : "";
-    if (claim.claim_id == "scaling-projection" && claim.claimed)
+    const bool of_a_ring = claim.any_case && claim.sequence_length && claim.ring_size;
+    if (claim.quantity == Quantity::longest && claim.work)
       answer_length(answer);
-    else if (claim.claim_id == "analysis-projection" && claim.quantity == Quantity::speedup)
+    else if (claim.quantity == Quantity::speedup && of_a_ring)
       answer_speedup(answer, fits);
-    else if (claim.claim_id == "analysis-projection" && claim.quantity == Quantity::memory)
+    else if (claim.quantity == Quantity::memory && of_a_ring)
       answer_memory(answer, fits);
     else
       continue;

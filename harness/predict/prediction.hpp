@@ -57,9 +57,10 @@ std::int64_t longest_on_ranks(Case work, const Variant& variant, double device_b
 struct ClaimPrediction {
   ClaimRow claim;
   std::string claimed, predicted, says;
+  ClaimVerdict verdict = ClaimVerdict::not_testable;  // by the rules for measurements
 };
-// Answers claims analysis-projection and scaling-projection. `fits` may be empty: claims about memory
-// need no records.
+// Answers claims about rings of a length that name no pattern, and those of the longest sequence on a number
+// of devices. `fits` may be empty: claims about memory need no records.
 std::vector<ClaimPrediction> answer_projections(const std::vector<ClaimRow>& claims,
                                                 const std::vector<RingFit>& fits);
 

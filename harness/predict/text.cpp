@@ -105,12 +105,13 @@ Table claim_table(const std::vector<ClaimPrediction>& claims) {
                           {"metric", "metric"},
                           {"claimed", "claimed", Align::right},
                           {"predicted", "predicted [interval]", Align::right},
-                          {"says", "what the records allow"}},
+                          {"verdict", "verdict, if it is right"},
+                          {"says", "basis"}},
               .rows = {}};
   for (const ClaimPrediction& one : claims)
     table.rows.push_back({cell(one.claim.claim_id), cell(one.claim.configuration), cell(one.claim.metric),
                           cell(one.claimed), cell(one.predicted.empty() ? "-" : one.predicted),
-                          cell(one.says)});
+                          cell(std::string(to_string(one.verdict))), cell(one.says)});
   return table;
 }
 
@@ -275,6 +276,7 @@ std::string as_json(const PredictionReport& report) {
          {"metric", one.claim.metric},
          {"claimed", one.claimed},
          {"predicted", one.predicted.empty() ? nlohmann::json() : nlohmann::json(one.predicted)},
+         {"verdict", to_string(one.verdict)},
          {"says", one.says}});
   return made.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

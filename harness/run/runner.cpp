@@ -271,12 +271,7 @@ class PlanRun {
 Store open_store(const RunOptions& options) {
   Store store = Store::open_for_writing(options.folder);
   if (options.start == Start::fresh) store.erase_all();
-  if (store.schema() == kStoreSchema) return store;
-  throw UsageError(
-      {.what = "the store was written by an older hilbench and can only be read",
-       .where = options.folder.string(),
-       .why = fmt::format("its schema is {}, this program writes {}", store.schema(), kStoreSchema),
-       .remedy = "use --fresh to start over, or -o for another folder"});
+  return store;
 }
 
 }  // namespace

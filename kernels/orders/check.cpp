@@ -96,8 +96,7 @@ std::string order_fault(const OrderRequest& request, const OrderCheck& check) {
         request.name, check.in_range, check.length, check.distinct);
   return fmt::format(
       "order {} is no unit-step curve: of {} steps {} are longer than one cell, {} diagonal in one rectangle "
-      "(one "
-      "is allowed)",
+      "(one is allowed)",
       request.name, check.steps, check.long_steps, check.diagonal_steps);
 }
 

@@ -57,8 +57,7 @@ constexpr auto kEntries = std::to_array<OrderEntry>({
      {OnGrid::curve, nullptr, "", false, wider_than_one}},
     {{"residue",
       "by (t mod r, t): each dilated stream contiguous; r: the dilations' lcm. On a grid: group after group "
-      "of a "
-      "dilated window, each row-major",
+      "of a dilated window, each row-major",
       OrderParam::residue, false},
      nullptr,
      residue_or_groups,
@@ -75,8 +74,7 @@ constexpr auto kEntries = std::to_array<OrderEntry>({
      {.kind = OnGrid::own, .inside = "boxes", .only = true}},
     {{"bitrev_residue",
       "by (bit-reversed t mod r_max, t / r_max): streams of all power-of-two dilations up to r_max "
-      "contiguous; "
-      "r_max: the largest dilation, rounded up to a power of two",
+      "contiguous; r_max: the largest dilation, rounded up to a power of two",
       OrderParam::max_residue, false},
      nullptr,
      bitrev_residue_map},

@@ -11,6 +11,7 @@
 #include "reports/claims/answer_rings.hpp"
 #include "reports/claims/answer_times_and_misses.hpp"
 #include "reports/claims/claim_records.hpp"
+#include "reports/claims/claim_test.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -131,6 +132,7 @@ std::vector<ClaimAnswer> for_each_dtype(const View& view, const Answer& answer) 
 
 std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {
   if (!claim.untestable.empty()) return {{.claim = &claim, .why = claim.untestable}};
+  if (claim.test) return answer_tested(claim, view);
   if (claim.quantity == Quantity::buffers) return answer_buffers(claim, view);
   if (claim.quantity == Quantity::break_even)
     return for_each_dtype(view, [&](Dtype dtype) { return answer_break_even(claim, view, dtype); });
@@ -159,16 +161,6 @@ bool is_about_a_gain(const ClaimAnswer& answer) {
   return claims_a_gain(*answer.claim) && !equal;
 }
 
-bool excludes_claim(const ClaimAnswer& answer) {
-  if (answer.verdict != ClaimVerdict::inconclusive || !answer.measured || !answer.claim->claimed)
-    return false;
-  const double claimed = *answer.claim->claimed;
-  return excludes_claim(claimed, *answer.measured) &&
-         std::all_of(answer.levels.begin(), answer.levels.end(), [claimed](const LevelAnswer& level) {
-           return !level.measured || excludes_claim(claimed, *level.measured);
-         });
-}
-
 void settle(ClaimAnswer& answer) {
   if (!answer.measured) return;
   std::optional<Verdict> control;
@@ -179,7 +171,8 @@ void settle(ClaimAnswer& answer) {
   const auto add = [&](const std::string& why) {
     if (!why.empty()) answer.why += (answer.why.empty() ? "" : "; ") + why;
   };
-  if (answer.verdict == ClaimVerdict::inconclusive) add(why_open(answer));
+  if (answer.verdict == ClaimVerdict::inconclusive || answer.verdict == ClaimVerdict::excluded)
+    add(why_open(answer));
   if (answer.measured->processes == 1) add("within one process");
 }
 
@@ -191,6 +184,13 @@ std::string dtype_remark(const ClaimAnswer& answer) {
   return fmt::format("measured in {}, {} {}", to_string(answer.dtype),
                      answer.claim->names_dtype ? "claimed in" : "we assumed",
                      to_string(answer.claim->work->dtype));
+}
+
+std::vector<ClaimAnswer> answers_of(ClaimOrigin origin, const std::vector<ClaimAnswer>& answers) {
+  std::vector<ClaimAnswer> chosen;
+  for (const ClaimAnswer& answer : answers)
+    if (of_paper(*answer.claim) == (origin == ClaimOrigin::paper)) chosen.push_back(answer);
+  return chosen;
 }
 
 std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, const View& view) {

@@ -36,13 +36,13 @@ struct ClaimAnswer {
 // all cases answer together, for each dtype.
 std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, const View& view);
 
+// Claims of the seed reports and of papers are told and counted apart.
+enum class ClaimOrigin { report, paper };
+std::vector<ClaimAnswer> answers_of(ClaimOrigin origin, const std::vector<ClaimAnswer>& answers);
+
 // True if the verdict is about a gain: the claim says that there is one, and was not reproduced by a measured
 // equality, which a claim within the margin can be.
 bool is_about_a_gain(const ClaimAnswer& answer);
-
-// True if an inconclusive answer excludes the claimed gain or loss all the same: of caches, at every level
-// that was counted.
-bool excludes_claim(const ClaimAnswer& answer);
 
 // Sets the verdict by what was measured. Adds to `why` what leaves it open.
 void settle(ClaimAnswer& answer);

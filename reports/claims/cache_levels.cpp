@@ -208,7 +208,9 @@ ClaimVerdict combined(const std::vector<LevelAnswer>& levels) {
   if (verdicts.empty()) return ClaimVerdict::not_testable;
   const auto confirmed = std::count_if(verdicts.begin(), verdicts.end(), confirms);
   const bool all_or_none = confirmed == 0 || confirmed == static_cast<std::ptrdiff_t>(verdicts.size());
-  return all_or_none ? verdicts.front() : ClaimVerdict::inconclusive;
+  if (all_or_none && verdicts.front() != ClaimVerdict::excluded) return verdicts.front();
+  const bool excluded = std::none_of(verdicts.begin(), verdicts.end(), may_hold);
+  return excluded ? ClaimVerdict::excluded : ClaimVerdict::inconclusive;
 }
 
 std::string level_text(const LevelAnswer& answer, std::string_view standard) {

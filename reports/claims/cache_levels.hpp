@@ -45,15 +45,15 @@ struct LevelAnswer {
   std::optional<Measured> against_control;  // misses of the control / of hilbert
   std::size_t counts = 0;  // of linear or Hilbert order, whichever has fewer; the fewest of a case
   ClaimVerdict verdict = ClaimVerdict::not_testable;
-  std::string why;  // why there is no verdict, or an inconclusive one
+  std::string why;  // why there is no verdict, or what it leaves open
 };
 
 // One answer for each level of the device of `records`, which must hold `standard` and `hilbert`.
 std::vector<LevelAnswer> answer_levels(double claimed, const ClaimRecords& records);
 // The same level in several cases: the interval spans all of theirs.
 LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers);
-// The verdict of the level next to memory; `inconclusive` if one level confirms the claim and another does
-// not.
+// The verdict of the level next to memory. If that is `excluded`, or one level confirms the claim and another
+// does not: `excluded` if every level excludes the claim, otherwise `inconclusive`.
 ClaimVerdict combined(const std::vector<LevelAnswer>& levels);
 // "L2 read misses -0.3 % against linear, +0.1 % against dilated/random: no gain".
 std::string level_text(const LevelAnswer& answer, std::string_view standard = "linear");

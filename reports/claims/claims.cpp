@@ -24,8 +24,9 @@ Measured mirrored(const Measured& measured) {
 }  // namespace
 
 std::string_view to_string(ClaimVerdict verdict) {
-  constexpr std::array<std::string_view, 6> kNames = {
-      "reproduced", "no gain", "contradicted", "smaller than claimed", "inconclusive", "not testable here"};
+  constexpr std::array<std::string_view, 7> kNames = {
+      "reproduced",     "no gain",      "contradicted",     "smaller than claimed",
+      "claim excluded", "inconclusive", "not testable here"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -40,24 +41,21 @@ ClaimVerdict judge_claim(double claimed, const Measured& measured, std::optional
     return judge_claim(1 / claimed, mirrored(measured), control);
   }
   const bool exact = measured.processes == 0, no_difference = claimed == 1;
-  if (measured.verdict == Verdict::equivalent)
-    return std::log(claimed) <= std::log1p(measured.margin) + kRounding ? ClaimVerdict::reproduced
-                                                                        : ClaimVerdict::no_gain;
+  // A claim within the margin of 1 says that there is neither gain nor loss.
+  const bool gain = std::log(claimed) > std::log1p(measured.margin) + kRounding;
+  const ClaimVerdict open =
+      gain && measured.ci.high < claimed ? ClaimVerdict::excluded : ClaimVerdict::inconclusive;
+  if (measured.verdict == Verdict::equivalent) return gain ? ClaimVerdict::no_gain : ClaimVerdict::reproduced;
   if (measured.verdict == Verdict::faster && no_difference) return ClaimVerdict::contradicted;
   if (measured.verdict == Verdict::slower) {
     if (exact || control == Verdict::slower) return ClaimVerdict::contradicted;
-    return control ? ClaimVerdict::no_gain : ClaimVerdict::inconclusive;
+    return control ? ClaimVerdict::no_gain : open;
   }
   if (no_difference) return ClaimVerdict::inconclusive;
   if (measured.ci.high >= claimed && measured.ci.low > 1 + (claimed - 1) / 2) return ClaimVerdict::reproduced;
   if (measured.verdict == Verdict::faster && measured.ci.high < claimed)
     return ClaimVerdict::smaller_than_claimed;
-  return ClaimVerdict::inconclusive;
-}
-
-bool excludes_claim(double claimed, const Measured& measured) {
-  if (claimed < 1) return excludes_claim(1 / claimed, mirrored(measured));
-  return std::log(claimed) > std::log1p(measured.margin) + kRounding && measured.ci.high < claimed;
+  return open;
 }
 
 }  // namespace hilbench

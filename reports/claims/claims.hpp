@@ -1,6 +1,7 @@
-// A claim of the seed reports as data, and the rule by which a measurement judges it.
+// A claim of the seed reports or of a paper as data, and the rule by which a measurement judges it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,17 +23,31 @@ enum class Quantity {
   other,          // nothing that a record holds: `untestable` says why
 };
 
+// The two variants that a row names, and the cases that have them; claims of the seed reports name none (see
+// claim_records.hpp).
+struct ClaimTest {
+  std::string compares;                     // what is divided by what, for readers
+  std::map<std::string, std::string> work;  // parameters that a case must have, as ids write them
+  std::string variant, against, control;    // ids of variants; control may be empty
+  bool dense = false;  // `against` is of the case with dense attention on the same tokens
+  std::string level;   // of that cache alone; empty: of every level that was counted
+};
+
 struct ClaimRow {
   std::string claim_id;  // "hybrid-core"
   std::string title;
-  std::string source;      // seed and section
+  std::string source;      // seed and section, or the paper
+  std::string arxiv;       // of a paper, "2502.04507"; empty: of the seed reports
   std::string provenance;  // measured | modelled | unsourced (a row's own wins)
+  std::string how;         // it was obtained, in more words; may be empty
+  std::string says;        // the row in our words; may be empty
   std::string metric;      // speedup, peak_memory_gb, ...
   Quantity quantity = Quantity::other;
   std::string configuration;  // what the row states of the case, as text; assumptions are marked
   std::string stated;         // the numbers of the row, as text
   std::optional<Case> work;   // the case that answers it; none if the row does not state a whole case
-  bool names_dtype = false;   // the source states the dtype; it is no assumption of ours
+  std::optional<ClaimTest> test;
+  bool names_dtype = false;  // the source states the dtype; it is no assumption of ours
   // What a row states of the case, even if it is not a whole case.
   std::optional<std::int64_t> sequence_length, ring_size;  // ring_size: `gpus` too
   std::string device;                                      // "a100-80gb"
@@ -46,6 +61,10 @@ struct ClaimRow {
   std::string note;
 };
 
+inline bool of_paper(const ClaimRow& claim) {
+  return !claim.arxiv.empty();
+}
+
 // True if the claim says that Hilbert order gains something, and not that it loses or changes nothing.
 bool claims_a_gain(const ClaimRow& claim);
 
@@ -54,18 +73,20 @@ enum class ClaimVerdict {
   no_gain,  // equal, or no slower than an order that pays the same table of slots
   contradicted,
   smaller_than_claimed,
-  inconclusive,
+  excluded,      // the claimed gain or loss; whether there is a smaller one, none, or the opposite is open
+  inconclusive,  // the claim may hold, as far as the samples tell
   not_testable
 };
 std::string_view to_string(ClaimVerdict verdict);
+
+// True if the claim may hold or does: its 95 % interval does not exclude what is claimed.
+constexpr bool may_hold(ClaimVerdict verdict) {
+  return verdict == ClaimVerdict::reproduced || verdict == ClaimVerdict::inconclusive;
+}
 
 // The first rule of docs/claims.md, How a claim is judged, that `measured` meets; mirrored for claims
 // below 1. `control`: the verdict on the same variant against the control that pays the same table of slots;
 // nothing if none was measured. A ratio of exact counts (0 processes) needs no control.
 ClaimVerdict judge_claim(double claimed, const Measured& measured, std::optional<Verdict> control);
-
-// True if the 95 % interval ends before the claimed gain or loss, whatever the verdict. A claim within the
-// margin of 1 says that there is neither.
-bool excludes_claim(double claimed, const Measured& measured);
 
 }  // namespace hilbench

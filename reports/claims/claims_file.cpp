@@ -14,20 +14,22 @@
 
 #include "kernels/base/files/files.hpp"
 #include "kernels/base/text/text.hpp"
+#include "reports/claims/claim_test.hpp"
 #include "reports/claims/claim_values.hpp"
-#include "reports/claims/literature.hpp"
 
 namespace hilbench {
 
-std::string_view embedded_claims();  // claims.yaml of this folder, built into the program
+std::string_view embedded_claims();      // claims.yaml of this folder, built into the program
+std::string_view embedded_literature();  // literature.yaml
 
 namespace {
 
-constexpr std::string_view kSeeds = "seeds";  // claims.yaml, the claims of the seed reports
+constexpr std::string_view kSeeds = "seeds";            // claims.yaml, the claims of the seed reports
+constexpr std::string_view kLiterature = "literature";  // literature.yaml, those of papers
 constexpr std::array<std::string_view, 3> kProvenances = {"measured", "modelled", "unsourced"};
 constexpr std::array<std::string_view, 3> kFileKeys = {"seeds", "claims", "invalid_orders"};
-constexpr std::array<std::string_view, 8> kClaimKeys = {"id",     "title",   "source", "provenance",
-                                                        "metric", "assumed", "config", "rows"};
+constexpr std::array<std::string_view, 10> kClaimKeys = {"id",     "title",   "source", "provenance", "how",
+                                                         "metric", "assumed", "config", "note",       "rows"};
 // Keys of a row, of `config` and of `assumed` that describe the case.
 constexpr std::array<std::string_view, 16> kWorkKeys = {
     "sequence_length", "segments",  "dilations", "batch",       "heads",  "head_dim", "model_dim", "dtype",
@@ -50,7 +52,8 @@ constexpr std::array<std::string_view, 17> kFigureKeys = {"standard",
                                                           "low",
                                                           "high",
                                                           "value"};
-constexpr std::array<std::string_view, 3> kOtherRowKeys = {"metric", "note", "provenance"};
+constexpr std::array<std::string_view, 6> kOtherRowKeys = {"metric", "note", "provenance",
+                                                           "says",   "test", "untestable"};
 
 // How a stated number becomes the ratio standard / hilbert.
 enum class Form { ratio, reduction, gain, value };
@@ -127,9 +130,7 @@ class Loader {
 
   void load_claim(const YamlValue& claim) {
     if (!claim.is_map()) refuse_claim(claim, "claim is not a map", "each entry of 'claims' has keys");
-    std::vector<std::string_view> allowed(kClaimKeys.begin(), kClaimKeys.end());
-    allowed.push_back("note");
-    check_keys(claim, allowed);
+    check_keys(claim, kClaimKeys);
     ClaimRow base;
     base.claim_id = text_of(claim, "id");
     if (!ids_.insert(base.claim_id).second)
@@ -137,11 +138,14 @@ class Loader {
     base.title = text_of(claim, "title");
     const Value source = claim.find("source");
     if (!source || !source->is_map())
-      refuse_claim(claim, "claim without source", "'source' is {seed: FILE, section: TITLE}");
-    base.source = source_of(*source);
+      refuse_claim(claim, "claim without source",
+                   "'source' is {seed: FILE, section: TITLE}, or {arxiv: NUMBER}");
+    if (source->find("arxiv")) base.arxiv = text_of(*source, "arxiv");
+    base.source = of_paper(base) ? fmt::format("arXiv {}: {}", base.arxiv, base.title) : source_of(*source);
     base.provenance = choice_of(claim, "provenance", kProvenances);
     if (claim.find("metric")) base.metric = metric_of(claim);
     if (claim.find("note")) base.note = text_of(claim, "note");
+    if (claim.find("how")) base.how = text_of(claim, "how");
     for (const char* key : {"config", "assumed"})
       if (const Value part = claim.find(key)) check_keys(*part, kWorkKeys);
     const Value rows = claim.find("rows");
@@ -159,6 +163,7 @@ class Loader {
     if (row.find("metric")) base.metric = metric_of(row);
     if (row.find("provenance")) base.provenance = choice_of(row, "provenance", kProvenances);
     if (row.find("note")) base.note = text_of(row, "note");
+    if (row.find("says")) base.says = text_of(row, "says");
     base.configuration = configuration_of(claim, row);
     base.stated = stated_of(row);
     base.work = work_of(claim, row);
@@ -177,6 +182,8 @@ class Loader {
 
   // One ClaimRow for each quantity that the row states.
   void add_quantities(const YamlValue& claim, const YamlValue& row, const ClaimRow& base) {
+    if (row.find("untestable")) return add_untestable(row, base);
+    if (row.find("test")) return add_tested(row, base);
     if (row.find("value") || row.find("low")) return add_metric(row, base);
     if (row.find("option")) return add_option(row, base);
     if (row.find("speedup")) add(claim, row, base, Quantity::speedup, Form::ratio, "speedup", "");
@@ -217,6 +224,33 @@ class Loader {
     add({}, row, claim, metric->quantity, metric->form, range ? "low" : "value", range ? "high" : "");
   }
 
+  // Of variants that the row names itself.
+  void add_tested(const YamlValue& row, ClaimRow base) {
+    base.test = test_of(*row.find("test"));
+    const std::size_t before = rows_.size();
+    if (row.find("value") || row.find("low"))
+      add_metric(row, base);
+    else if (row.find("speedup"))
+      add({}, row, base, Quantity::speedup, Form::ratio, "speedup", "");
+    if (rows_.size() == before)
+      refuse_claim(row, "a test without a figure", "give 'speedup', or 'metric' and 'value'");
+    const Quantity quantity = rows_.back().quantity;
+    if (quantity != Quantity::speedup && quantity != Quantity::cache_lines)
+      refuse_claim(row, fmt::format("a test with metric '{}'", base.metric),
+                   "variants are compared by kernel time or by misses");
+    if (quantity != Quantity::cache_lines && !base.test->level.empty())
+      refuse_claim(row, "a level of a cache, but no misses", "'metric' is one of caches");
+  }
+
+  // The row says why; it may state a figure.
+  void add_untestable(const YamlValue& row, ClaimRow claim) {
+    if (row.find("test")) refuse_claim(row, "'test' and 'untestable'", "give one of them");
+    claim.untestable = text_of(row, "untestable");
+    for (const char* key : {"speedup", "value"})
+      if (row.find(key)) claim.claimed = positive_number(row, key);
+    rows_.push_back(std::move(claim));
+  }
+
   void add_option(const YamlValue& row, const ClaimRow& base) {
     const std::string option = text_of(row, "option");
     if (option == "memory_pool") return add({}, row, base, Quantity::buffers, Form::ratio, "speedup", "");
@@ -245,7 +279,7 @@ class Loader {
     constexpr std::array kOverStore = {Quantity::buffers, Quantity::break_even, Quantity::communication,
                                        Quantity::longest};
     const bool needs_case = std::find(kOverStore.begin(), kOverStore.end(), quantity) == kOverStore.end();
-    if (claim.untestable.empty() && needs_case && !claim.work) {
+    if (claim.untestable.empty() && needs_case && !claim.work && !claim.test) {
       const bool of_ring = claim.sequence_length && claim.ring_size;
       claim.any_case = of_ring || !names_any_case(claim_node, row);
       if (!claim.any_case) claim.untestable = missing_case(claim_node, row);
@@ -281,8 +315,10 @@ class Loader {
     for (const char* key : {"segments", "dilations"})
       if (const Value list = row.find(key); list && !list->is_list())
         refuse_claim(*list, fmt::format("'{}' is not a list", key), "it has one number for each branch");
-    const Value length = find(claim, row, "sequence_length"), segment_list = find(claim, row, "segments"),
-                dilation_list = find(claim, row, "dilations");
+    Value length = find(claim, row, "sequence_length");
+    if (!length && row.find("gpus"))
+      length = row.find("max_sequence_length");  // the length itself is claimed
+    const Value segment_list = find(claim, row, "segments"), dilation_list = find(claim, row, "dilations");
     if (!length || !segment_list || !dilation_list || !segment_list->is_list() || !dilation_list->is_list())
       return {};
     const std::vector<YamlValue> segments = segment_list->items(), dilations = dilation_list->items();
@@ -297,6 +333,7 @@ class Loader {
         refuse_claim(row, "model_dim is no multiple of heads", "head_dim is their quotient");
       work.head_dim = integer_of(*model) / work.heads;
     }
+    if (const Value ranks = row.find("gpus")) work.ring_size = integer_of(*ranks);
     if (work.kv_heads == 0) work.kv_heads = work.heads;
     return work;
   }
@@ -359,12 +396,21 @@ std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& w
   return Loader().load(YamlValue(document, where, ""));
 }
 
+const std::vector<ClaimRow>& built_in_claims() {
+  static const std::vector<ClaimRow> kRows = [] {
+    std::vector<ClaimRow> rows = load_claims({});
+    for (ClaimRow& row : parse_claims(std::string(embedded_literature()), "literature.yaml"))
+      rows.push_back(std::move(row));
+    return rows;
+  }();
+  return kRows;
+}
+
 const std::vector<std::string>& claim_names() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names = {std::string(kSeeds)};
-    for (const ClaimRow& row : load_claims({}))
-      if (names.back() != row.claim_id) names.push_back(row.claim_id);
-    for (const std::string& paper : paper_names()) names.push_back(paper);
+    std::vector<std::string> names = {std::string(kSeeds), std::string(kLiterature)};
+    for (const ClaimRow& row : built_in_claims())
+      if (names.back() != row.claim_id && (!of_paper(row) || row.test)) names.push_back(row.claim_id);
     return names;
   }();
   return kNames;
@@ -374,8 +420,10 @@ std::vector<ClaimRow> named_claims(const std::vector<std::string>& names) {
   const auto named = [&](std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  std::vector<ClaimRow> rows = load_claims({});
-  std::erase_if(rows, [&](const ClaimRow& row) { return !named(kSeeds) && !named(row.claim_id); });
+  std::vector<ClaimRow> rows = built_in_claims();
+  std::erase_if(rows, [&](const ClaimRow& row) {
+    return !named(of_paper(row) ? kLiterature : kSeeds) && !named(row.claim_id);
+  });
   return rows;
 }
 

@@ -27,11 +27,10 @@ Bullets how_judged() {
        "equivalent, or Hilbert order is slower, but not slower than a control that pays the same table of "
        "slots; that is the price of the table, not of the order. Contradicted: slower than linear order and "
        "than the control. Reproduced: the interval reaches c, and its low end lies more than halfway from 1 "
-       "to c. Smaller than claimed: faster, but the interval does not reach c. Inconclusive: anything else. "
-       "If the interval of an inconclusive answer ends before c, the claimed gain is excluded all the same: "
-       "it is "
-       "open whether there is a smaller one, or none. "
-       "For claims below 1 the sides are swapped. A claimed range is judged by its low end.",
+       "to c. Smaller than claimed: faster, but the interval does not reach c. Claim excluded: in none of "
+       "these ways, but the interval ends before c; a smaller gain, none, or a loss are all possible. "
+       "Inconclusive: anything else. For claims below 1 the sides are swapped. A claimed range is judged by "
+       "its low end.",
        "The control is linear order that reads its rows through a table of slots (linear.gathered), or "
        "random order if that was not measured.",
        "Standard is dilated/linear. Hilbert is dilated/hilbert with chunks of 4096 and K and V permuted; it "

@@ -84,9 +84,8 @@ Section rivals_section(Table rivals, const View& view) {
   rivals.fold = "The same as numbers, with times and rates";
   std::string text =
       "Rivals are baselines that compute the same case. Each number is the time of the rival / the time of "
-      "the "
-      "kernel in linear order, paired round by round, with its 95 % interval. Above 1, the kernel is faster. "
-      "All variants of a row read the same inputs, and their outputs were verified.";
+      "the kernel in linear order, paired round by round, with its 95 % interval. Above 1, the kernel is "
+      "faster. All variants of a row read the same inputs, and their outputs were verified.";
   if (!dense_cases(view).empty())
     text += " Windows and dense attention on all pairs, in one segment, are different functions.";
   return table_section("rivals", "Kernels against their rivals", std::move(text), std::move(rivals));
@@ -135,9 +134,10 @@ Section commands_section(const View& view) {
 }
 
 // What the records answer: claims, variants, rivals, rings.
-void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers) {
+void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers,
+                 const std::vector<ClaimAnswer>& of_papers) {
   if (!answers.empty()) sections.push_back(claims_section(answers, view.machine));
-  if (Section papers = literature_section(view); !papers.blocks.empty())
+  if (Section papers = literature_section(of_papers); !papers.blocks.empty())
     sections.push_back(std::move(papers));
   if (Table summary = summary_table(view); !summary.rows.empty())
     sections.push_back(summary_section(std::move(summary), sums_windows_apart(view)));
@@ -155,9 +155,8 @@ void add_windows(std::vector<Section>& sections, const View& view) {
         "windows", "Windows: orders and rivals",
         "Every order and every rival of each case, and dense attention on the same tokens if the sweep has "
         "that case. Ratios are the time of the kernel in raster order / the time of the row. Above 1, the "
-        "row "
-        "is faster. All pairs are another function: such a row shows what the windows save, and its ratio is "
-        "from cases that were measured in turn.",
+        "row is faster. All pairs are another function: such a row shows what the windows save, and its "
+        "ratio is from cases that were measured in turn.",
         std::move(windows)));
   if (Table pairs = window_pairs_table(view); !pairs.rows.empty())
     sections.push_back(table_section(
@@ -248,7 +247,9 @@ std::string question_of(const View& view) {
 
 Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answers,
                      std::vector<Figure> figures, const std::vector<std::string>& notes) {
-  const std::vector<ClaimAnswer> answers = shown_answers(view, all_answers);
+  const std::vector<ClaimAnswer> of_reports = answers_of(ClaimOrigin::report, all_answers);
+  const std::vector<ClaimAnswer> of_papers = answers_of(ClaimOrigin::paper, all_answers);
+  const std::vector<ClaimAnswer> answers = shown_answers(view, of_reports);
   Document document{.title = fmt::format("hilbench: {}", view.sweep.empty() ? "report" : view.sweep),
                     .question = question_of(view),
                     .machine = view.machine,
@@ -261,12 +262,13 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answe
     document.answer.insert(document.answer.begin(), std::move(injected));
   document.answer.push_back(status_sentence(view));
   if (!answers.empty()) document.answer.push_back(claims_sentence(answers));
-  if (const std::string papers = papers_sentence(view); !papers.empty()) document.answer.push_back(papers);
+  if (const std::string papers = papers_sentence(of_papers); !papers.empty())
+    document.answer.push_back(papers);
   if (const std::string subject = subject_of(view); !subject.empty() && subject != document.question)
     document.title += ": " + subject;
-  add_answers(document.sections, view, answers);
+  add_answers(document.sections, view, answers, of_papers);
   add_cases(document.sections, view, std::move(figures));
-  add_background(document.sections, view, all_answers, notes);
+  add_background(document.sections, view, of_reports, notes);
   return document;
 }
 

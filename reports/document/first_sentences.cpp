@@ -9,18 +9,6 @@
 #include "reports/view/format.hpp"
 
 namespace hilbench {
-namespace {
-
-// How many of the inconclusive answers exclude what is claimed all the same; "" if none does.
-std::string excluded_text(std::size_t excluded, std::size_t inconclusive) {
-  if (excluded == 0) return "";
-  if (excluded < inconclusive)
-    return fmt::format(", but {} of them exclude{} what is claimed", excluded, excluded == 1 ? "s" : "");
-  return inconclusive == 1 ? ", but excludes what is claimed" : ", but all exclude what is claimed";
-}
-
-}  // namespace
-
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
   std::set<const ClaimRow*> claims, tested;
   for (const ClaimAnswer& answer : answers) {
@@ -103,14 +91,11 @@ std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
   add(reproduced - gains, "claims of a loss or of no difference reproduced", Tone::neutral);
   for (const auto& [verdict, tone] : {std::pair{ClaimVerdict::smaller_than_claimed, Tone::neutral},
                                       {ClaimVerdict::no_gain, Tone::neutral},
-                                      {ClaimVerdict::contradicted, Tone::bad}})
+                                      {ClaimVerdict::excluded, Tone::excluded},
+                                      {ClaimVerdict::contradicted, Tone::bad},
+                                      {ClaimVerdict::inconclusive, Tone::muted},
+                                      {ClaimVerdict::not_testable, Tone::muted}})
     add(with(verdict), std::string(to_string(verdict)), tone);
-  const std::size_t inconclusive = with(ClaimVerdict::inconclusive);
-  add(inconclusive,
-      std::string(to_string(ClaimVerdict::inconclusive)) +
-          excluded_text(count([](const ClaimAnswer& a) { return excludes_claim(a); }), inconclusive),
-      Tone::muted);
-  add(untestable, std::string(to_string(ClaimVerdict::not_testable)), Tone::muted);
   return tiles;
 }
 

@@ -4,15 +4,13 @@
 
 #include <map>
 
-#include "reports/claims/literature.hpp"
 #include "reports/document/sections.hpp"
 #include "reports/tables/literature.hpp"
 
 namespace hilbench {
 
-Section literature_section(const View& view) {
+Section literature_section(const std::vector<ClaimAnswer>& answers) {
   Section section{.id = "literature", .title = "Papers against measurement", .blocks = {}};
-  const std::vector<PaperAnswer> answers = answer_papers(view);
   if (answers.empty()) return section;
   section.blocks.push_back(Paragraph{
       "What papers claim about the order of positions, windows and traversals. Each row says what is divided "
@@ -31,9 +29,9 @@ Section literature_section(const View& view) {
   return section;
 }
 
-std::string papers_sentence(const View& view) {
+std::string papers_sentence(const std::vector<ClaimAnswer>& answers) {
   std::map<ClaimVerdict, std::size_t> verdicts;
-  for (const PaperAnswer& answer : answer_papers(view)) ++verdicts[answer.verdict];
+  for (const ClaimAnswer& answer : answers) ++verdicts[answer.verdict];
   if (verdicts.empty()) return "";
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : verdicts)

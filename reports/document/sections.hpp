@@ -12,10 +12,10 @@ namespace hilbench {
 // least one answer.
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine);
 
-// What papers claim, if the sweep names them; otherwise no blocks.
-Section literature_section(const View& view);
-// How many of them have which verdict; empty if the sweep names none.
-std::string papers_sentence(const View& view);
+// What papers claim; no blocks without an answer.
+Section literature_section(const std::vector<ClaimAnswer>& answers);
+// How many of them have which verdict; empty without an answer.
+std::string papers_sentence(const std::vector<ClaimAnswer>& answers);
 
 // `rings`: of rings_table(). `predicted`: how well the model of rings fits.
 Section rings_section(Table rings, const std::vector<std::string>& predicted);

@@ -15,10 +15,8 @@
 namespace hilbench {
 namespace {
 
-constexpr std::array<std::string_view, 10> kFormats = {
-    "jsonl",          "csv",     "csv-samples", "latex",  "gbench",
-    "gbench-summary", "nvbench", "bencher",     "github", "github-bigger",
-};
+constexpr std::array<std::string_view, 7> kFormats = {"jsonl",  "csv",     "csv-samples", "latex",
+                                                      "gbench", "bencher", "github"};
 
 void export_jsonl(const std::vector<Record>& records, std::ostream& out) {
   for (const Record& record : records)
@@ -42,12 +40,9 @@ void export_records(std::string_view format, const std::vector<Record>& records,
   if (format == "csv") return export_csv(records, hostname, out);
   if (format == "csv-samples") return export_csv_samples(records, out);
   if (format == "latex") return export_latex(records, out);
-  if (format == "gbench") return export_gbench(records, Rows::samples, out);
-  if (format == "gbench-summary") return export_gbench(records, Rows::medians, out);
-  if (format == "nvbench") return export_nvbench(records, out);
+  if (format == "gbench") return export_gbench(records, out);
   if (format == "bencher") return export_bencher(records, out);
-  if (format == "github") return export_github(records, Better::smaller, out);
-  if (format == "github-bigger") return export_github(records, Better::bigger, out);
+  if (format == "github") return export_github(records, out);
   const std::string nearest = nearest_name(format, kFormats);
   throw UsageError({.what = fmt::format("unknown export format '{}'", format),
                     .where = "--format",

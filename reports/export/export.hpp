@@ -18,11 +18,8 @@ std::span<const std::string_view> export_formats();
 // - csv-samples: one sample per row
 // - latex: a table of the package booktabs
 // - gbench: Google Benchmark JSON, one run per sample, for its compare.py
-// - gbench-summary: Google Benchmark JSON, one row per case and variant with its median, no aggregate rows
-// - nvbench: the JSON of NVIDIA's nvbench, for its nvbench_compare.py
 // - bencher: Bencher Metric Format, CASE/VARIANT -> latency (ns), tflops, speedup, with their intervals
 // - github: customSmallerIsBetter of github-action-benchmark: times in ns
-// - github-bigger: customBiggerIsBetter of github-action-benchmark: speedups over the reference, and TFLOP/s
 //
 // All except jsonl and the two of csv hold only records that are ok and timed. In gbench, cpu_time repeats
 // real_time, because only the wall clock is read. In csv, spaces separate the members of a list, null is an

@@ -17,13 +17,10 @@ bool compared_by_others(const Record& record);
 void export_csv(const std::vector<Record>& records, std::string_view hostname, std::ostream& out);
 void export_csv_samples(const std::vector<Record>& records, std::ostream& out);
 
-enum class Rows { samples, medians };
-void export_gbench(const std::vector<Record>& records, Rows rows, std::ostream& out);
-void export_nvbench(const std::vector<Record>& records, std::ostream& out);
+void export_gbench(const std::vector<Record>& records, std::ostream& out);
 void export_latex(const std::vector<Record>& records, std::ostream& out);
 
 void export_bencher(const std::vector<Record>& records, std::ostream& out);
-enum class Better { smaller, bigger };
-void export_github(const std::vector<Record>& records, Better better, std::ostream& out);
+void export_github(const std::vector<Record>& records, std::ostream& out);
 
 }  // namespace hilbench

@@ -1,7 +1,6 @@
 // Google Benchmark's JSON.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -42,43 +41,32 @@ ordered_json gbench_context(const std::vector<Record>& records) {
           {"library_build_type", find("/build/build_type", "") == "Debug" ? "debug" : "release"}};
 }
 
-struct Repetition {
-  std::size_t index = 0;
-  std::size_t count = 1;
-  std::size_t iterations = 1;
-};
-
-ordered_json gbench_row(const Record& record, std::size_t family, double ns, const Repetition& repetition) {
+ordered_json gbench_row(const Record& record, std::size_t family, std::size_t sample) {
+  const std::vector<double>& samples = record.time->samples_ns;
   const std::string name = record.case_id + "/" + record.variant_id;
   return {{"name", name},
           {"family_index", family},
           {"per_family_instance_index", 0},
           {"run_name", name},
           {"run_type", "iteration"},
-          {"repetitions", repetition.count},
-          {"repetition_index", repetition.index},
+          {"repetitions", samples.size()},
+          {"repetition_index", sample},
           {"threads", 1},
-          {"iterations", repetition.iterations},
-          {"real_time", ns},
-          {"cpu_time", ns},
+          {"iterations", 1},
+          {"real_time", samples[sample]},
+          {"cpu_time", samples[sample]},
           {"time_unit", "ns"}};
 }
 
 }  // namespace
 
-void export_gbench(const std::vector<Record>& records, Rows rows, std::ostream& out) {
+void export_gbench(const std::vector<Record>& records, std::ostream& out) {
   ordered_json benchmarks = ordered_json::array();
   for (std::size_t family = 0; family < records.size(); ++family) {
     const Record& record = records[family];
     if (!compared_by_others(record)) continue;
-    const std::vector<double>& samples = record.time->samples_ns;
-    if (rows == Rows::medians) {
-      benchmarks.push_back(gbench_row(record, family, record.time->median_ns,
-                                      {.iterations = std::max<std::size_t>(1, samples.size())}));
-      continue;
-    }
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      benchmarks.push_back(gbench_row(record, family, samples[i], {.index = i, .count = samples.size()}));
+    for (std::size_t sample = 0; sample < record.time->samples_ns.size(); ++sample)
+      benchmarks.push_back(gbench_row(record, family, sample));
   }
   const ordered_json file = {{"context", gbench_context(records)}, {"benchmarks", std::move(benchmarks)}};
   out << file.dump(2, ' ', false, json::error_handler_t::replace) << '\n';

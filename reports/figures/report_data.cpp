@@ -66,7 +66,8 @@ json case_json(const CaseView& of_case) {
 
 class Builder {
  public:
-  Builder(const View& view, const std::vector<ClaimAnswer>& answers) : view_(view), answers_(answers) {
+  Builder(const View& view, const std::vector<ClaimAnswer>& answers)
+      : view_(view), answers_(answers_of(ClaimOrigin::report, answers)) {
     std::size_t samples = 0;
     for (const CaseView& of_case : view.cases)
       for (const Record* record : of_case.records)
@@ -187,7 +188,7 @@ class Builder {
   static constexpr auto replace = json::error_handler_t::replace;
 
   const View& view_;
-  const std::vector<ClaimAnswer>& answers_;
+  const std::vector<ClaimAnswer> answers_;
   bool samples_ = true;
   Pool variants_, environments_, counters_, reasons_;
   const json* last_environment_ = nullptr;  // of the previous record, which often has the same

@@ -99,8 +99,8 @@ std::string rule_text(const GateResult& result) {
         "From stored results, whose processes do not alternate, so a change of the machine between the runs "
         "can pass for one of the program: weaker than a gate of two programs. Times are divided by those of "
         "each run's own reference and its twin. Slower: the lower bound of the slowdown is above {:g} %, at "
-        "{:g} % for all together. "
-        "Ok: a slowdown of {:g} % is excluded and could have been seen. Undecided: neither.",
+        "{:g} % for all together. Ok: a slowdown of {:g} % is excluded and could have been seen. Undecided: "
+        "neither.",
         100 * result.rule.threshold, 100 * kFalseAlarms, 100 * result.rule.threshold);
   return fmt::format(
       "Slower: the lower bound of the slowdown is above {:g} %, in two independent rounds; a whole gate of "

@@ -12,8 +12,6 @@ namespace hilbench {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kToneClasses = {"plain", "good", "bad", "neutral", "muted"};
-
 struct Renderer {
   std::string operator()(const Paragraph& block) const {
     return fmt::format("<p>{}</p>\n", prose_html(block.text));
@@ -50,9 +48,8 @@ std::string header_of(const Document& document, const PageFrame& frame, Scripts 
     html += fmt::format("<p{}>{}</p>\n", i == 0 ? " class=\"answer\"" : "", html_text(document.answer[i]));
   if (!document.tiles.empty()) html += "<dl class=\"tiles\">\n";
   for (const Tile& tile : document.tiles)
-    html += fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n",
-                        kToneClasses[static_cast<std::size_t>(tile.tone)], html_text(tile.label),
-                        html_text(tile.value));
+    html += fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n", class_of(tile.tone),
+                        html_text(tile.label), html_text(tile.value));
   if (!document.tiles.empty()) html += "</dl>\n";
   if (scripts == Scripts::some) html += "<nav aria-label=\"Sections\"></nav>\n";
   return html + "</header>\n";

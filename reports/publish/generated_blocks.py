@@ -5,9 +5,10 @@ generated_blocks.py fill [PATH...]    writes every block between '<!-- generated
 generated_blocks.py check [PATH...]   says which blocks that would change: exit 1 if there are any,
                                       2 if a page or its records cannot be read
 
-PATH is a published folder (its README.md is the page), a Markdown file, a picture, or a folder of Markdown files and
-pictures; default: README.md, docs and every published folder. In a published folder the arguments of a block are
-[SWEEP [VARIANTS]], VARIANTS a regular expression for what follows a kernel's name; in other files [FOLDER [SWEEP]].
+PATH is a published folder (its pages are README.md and other Markdown files with marks), a Markdown file, a picture, or
+a folder of Markdown files and pictures; default: README.md, docs and every published folder. In a published folder the
+arguments of a block are [SWEEP [VARIANTS]], VARIANTS a regular expression for what follows a kernel's name; in other
+files [FOLDER [SWEEP]].
 
 A folder of a processor's results without a README.md gets processor_page.md for one, or calibration_page.md if it holds
 nothing else; one of a GPU has none. Tables are made by the program:
@@ -22,7 +23,7 @@ import zlib
 
 from blocks import (calibration, claims, counts, documents, kernels, left_out, machine, orders, picture, rates,
                     ring_plans, rings, runs, two_folders, windows)
-from marks import MarkError, filled, stale_blocks
+from marks import BEGINS, MarkError, filled, stale_blocks
 from published import Folder, Published
 from render import TREE, RenderError, sweeps_of
 
@@ -101,7 +102,8 @@ def files_of(path):
     if not path.is_dir():
         return [path]
     if sweeps_of(path):
-        return [path / "README.md"]
+        further = (page for page in sorted(path.glob("*.md")) if page.name != "README.md" and BEGINS.search(page.read_text()))
+        return [path / "README.md", *further]
     found = sorted(path.glob("*.md")) + [path / name for name in PICTURES if (path / name).exists()]
     if not found:
         raise ValueError(f"{path}: no published records, Markdown files or pictures")

@@ -17,7 +17,10 @@
 namespace hilbench {
 
 inline constexpr int kRecordSchema = 3;
-inline constexpr int kOldestRecordSchema = 1;  // still read
+inline constexpr int kOldestRecordSchema = 2;  // still read
+// What to do with what is of schema 1.
+inline constexpr std::string_view kSchema1Remedy =
+    "`hilbench export --format jsonl` of version 0.1.0 makes records of it that this version reads";
 
 enum class Status { ok, skipped, failed, invalid };
 enum class Verdict { faster, slower, equivalent, inconclusive, different_function };
@@ -160,8 +163,7 @@ std::string environment_text(const Record& record, const char* part, const char*
 
 // All keys are always present: null if unknown or not applicable; never NaN or Infinity.
 nlohmann::json to_json(const Record& record);
-// Throws UsageError if `json` is not a record of schema 1 to 3. `speedup` is not read: only what it is
-// against.
+// Throws UsageError if `json` is not a record of schema 2 or 3. `speedup` is not read.
 Record record_from_json(const nlohmann::json& json);
 
 }  // namespace hilbench

@@ -34,7 +34,7 @@ void check_time(const Record& record) {
       refuse(record, fmt::format("a sample is {}, no duration",
                                  std::isnan(sample) ? "null" : fmt::to_string(sample)));
   const double found = time_median({time.samples_ns, time.process_rounds});
-  const double of_all = median(time.samples_ns);  // what schema 1 held of several processes
+  const double of_all = median(time.samples_ns);  // what the oldest records hold of several processes
   const auto is_median = [&](double value) { return std::abs(value - time.median_ns) <= kRounding * value; };
   if (!is_median(found) && !is_median(of_all))
     refuse(record, fmt::format("its median is {} ns, that of its samples {} ns", time.median_ns, found));

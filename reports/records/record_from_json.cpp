@@ -195,32 +195,16 @@ void follow_default_sharding(Record& record) {
 }
 
 // Members are assigned one by one: GCC 12 destroys them twice if an exception leaves a braced list.
-// Schema 1 holds all samples in one list, and the number of each process beside it.
-Timing timing_from(const json& time, std::int64_t schema) {
+Timing timing_from(const json& time) {
   Timing timing;
   timing.median_ns = amount_at(time, "median");
   timing.ci_ns = interval_at(time, "ci");
   timing.timer = text_at(time, "timer");
-  if (schema >= 2) {
-    for (const json& process : array_at(time, "samples")) {
-      if (!process.is_array()) refuse_record("'samples' is not a list for each process");
-      for (const json& sample : process) timing.samples_ns.push_back(to_amount(sample, "samples"));
-      timing.process_rounds.push_back(std::ssize(process));
-    }
-    return timing;
+  for (const json& process : array_at(time, "samples")) {
+    if (!process.is_array()) refuse_record("'samples' is not a list for each process");
+    for (const json& sample : process) timing.samples_ns.push_back(to_amount(sample, "samples"));
+    timing.process_rounds.push_back(std::ssize(process));
   }
-  for (const json& sample : array_at(time, "samples"))
-    timing.samples_ns.push_back(to_amount(sample, "samples"));
-  std::int64_t left = std::ssize(timing.samples_ns);
-  for (const json& rounds : array_at(time, "process_rounds")) {
-    const std::int64_t count = to_integer(rounds, "process_rounds");
-    if (count < 0 || count > left) refuse_record("'process_rounds' are more than the 'samples'");
-    timing.process_rounds.push_back(count);
-    left -= count;
-  }
-  if (left > 0 && !timing.process_rounds.empty())
-    refuse_record("'process_rounds' are fewer than the 'samples'");
-  if (left > 0) timing.process_rounds.push_back(left);
   return timing;
 }
 
@@ -315,7 +299,7 @@ void read_results(const json& from, std::int64_t schema, Record& record) {
   if (schema >= 3)
     if (const json& requests = member(from, "requests"); !requests.is_null())
       record.requests = requests_from(requests);
-  if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time, schema);
+  if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time);
   if (from.contains("energy_j") && !from["energy_j"].is_null())  // older records have none
     record.energy = energy_from(from["energy_j"]);
   if (const json& permute = member(from, "permute_ns"); !permute.is_null())
@@ -335,13 +319,8 @@ void read_results(const json& from, std::int64_t schema, Record& record) {
   for (const auto& [name, counter] : counters.items()) record.counters[name] = counter_from(name, counter);
 }
 
-// What the record is compared with. Schema 1 says it only where there was a ratio.
-void read_comparison(const json& from, const json& asked, std::int64_t schema, Record& record) {
-  if (schema == 1) {
-    if (const json& speedup = member(from, "speedup"); !speedup.is_null())
-      record.reference = string_at(speedup, "against");
-    return;
-  }
+// What the record is compared with.
+void read_comparison(const json& from, const json& asked, Record& record) {
   record.twin = boolean_at(from, "twin");
   record.reference = text_at(asked, "reference");
   record.margin = known_amount_at(asked, "margin");
@@ -353,7 +332,8 @@ void read_comparison(const json& from, const json& asked, std::int64_t schema, R
 Record record_from_json(const json& from) {
   const std::int64_t schema = integer_at(from, "schema");
   if (schema < kOldestRecordSchema || schema > kRecordSchema)
-    refuse_record(fmt::format("its schema is {}", schema));
+    refuse_record(
+        fmt::format("its schema is {}{}", schema, schema == 1 ? fmt::format("; {}", kSchema1Remedy) : ""));
   Record record;
   record.schema = schema;
   record.sweep = string_at(from, "sweep");
@@ -385,7 +365,7 @@ Record record_from_json(const json& from) {
   record.cache = string_at(params, "cache");
   if (params.contains("steady_s")) record.steady_s = optional_amount_at(params, "steady_s").value_or(0);
   read_results(from, schema, record);
-  read_comparison(from, asked, schema, record);
+  read_comparison(from, asked, record);
   return record;
 }
 

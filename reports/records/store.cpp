@@ -43,9 +43,14 @@ void check_schema(SqliteConnection& db, const fs::path& file) {
                              version, kStoreSchema),
          .where = file.string(),
          .remedy = "use that version"});
-  if (std::stoll(version) < kOldestStoreSchema)
-    refuse_damaged(file, fmt::format("its schema is {}", version));
-  expect_tables(db, file, std::stoi(version));
+  if (version == "1")
+    throw UsageError({.what = fmt::format("the store was written by an older hilbench (schema 1, this one "
+                                          "reads {})",
+                                          kStoreSchema),
+                      .where = file.string(),
+                      .remedy = std::string(kSchema1Remedy)});
+  if (std::stoll(version) < kStoreSchema) refuse_damaged(file, fmt::format("its schema is {}", version));
+  expect_tables(db, file);
   const std::string noted = db.value("SELECT value FROM meta WHERE key = 'schema'").value_or("");
   if (noted != version)
     refuse_damaged(file,
@@ -101,8 +106,7 @@ Store Store::open_for_writing(const fs::path& folder, int busy_ms) {
       }
       check_schema(db, handle->file);
       db.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY");
-      // Views of an older schema would name columns that it lacks.
-      if (db.value("PRAGMA user_version") == std::to_string(kStoreSchema)) make_views(db);
+      make_views(db);
     });
   } catch (...) {
     handle->db.reset();
@@ -160,11 +164,6 @@ std::map<std::string, std::string> Store::meta() const {
     while (rows.step()) values[rows.text(0)] = rows.text(1);
     return values;
   });
-}
-
-int Store::schema() const {
-  return while_running(handle_->file,
-                       [&] { return std::stoi(handle_->db->value("PRAGMA user_version").value_or("0")); });
 }
 
 std::optional<StoredComparison> Store::comparison(const std::string& case_id) const {

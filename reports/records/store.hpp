@@ -7,12 +7,10 @@
 //              retried INTEGER)
 //   record(id INTEGER PRIMARY KEY, comparison_id, case_id, variant_id, twin INTEGER, kind, status, reason,
 //          time_median_ns, environment_id, json TEXT, UNIQUE(case_id, variant_id))
-// Schema 1 has no comparison.processes and .retried, no record.twin, and record.speedup_ratio. It is read,
-// and erase_all() makes schema 2 of it. Schema 2 has the views of store_views.hpp, made when a store is
-// opened for writing. record.json is the record as `export --format jsonl` prints it, without its
-// environment. Records share environments: environment.json holds an environment without the members that
-// change from record to record (time, load average, free memory), and equal ones only once. Those members are
-// in record.json under "environment", by JSON pointer.
+// and the views of store_views.hpp, made when a store is opened for writing. record.json is the record as
+// `export --format jsonl` prints it, without its environment. Records share environments: environment.json
+// holds an environment without the members that change from record to record (time, load average, free
+// memory), and equal ones only once. Those members are in record.json under "environment", by JSON pointer.
 //
 // Journal mode is DELETE and synchronous is FULL: between commits the store is one plain file. If a process
 // is killed during a commit, a journal file remains; the next opening rolls it back.
@@ -31,8 +29,7 @@
 namespace hilbench {
 
 inline constexpr int kStoreSchema = 2;
-inline constexpr int kOldestStoreSchema = 1;  // still read
-inline constexpr int kBusyMs = 10'000;        // how long opening waits for a program that holds the store
+inline constexpr int kBusyMs = 10'000;  // how long opening waits for a program that holds the store
 
 // How far the comparison of a case has come.
 struct StoredComparison {
@@ -45,7 +42,7 @@ class Store {
  public:
   // Creates DIR and the store, or opens it for writing. Locks the folder (flock on the folder itself, so that
   // no lock file remains). Throws UsageError if another hilbench holds the lock, the file is not a store or
-  // has a newer schema, or the path is not possible; EnvironmentError if permission or room is missing, or
+  // has another schema, or the path is not possible; EnvironmentError if permission or room is missing, or
   // another program holds the store.
   static Store open_for_writing(const std::filesystem::path& folder, int busy_ms = kBusyMs);
   // Works in a read-only folder too. Throws UsageError if there is no store or it is damaged,
@@ -59,9 +56,6 @@ class Store {
   void erase_all();  // --fresh
   void set_meta(std::string_view key, std::string_view value);
   std::map<std::string, std::string> meta() const;
-
-  // The schema of the store. Only one of kStoreSchema can be written to; erase_all() makes it that.
-  int schema() const;
 
   // As it was committed; nothing if the case is not there.
   std::optional<StoredComparison> comparison(const std::string& case_id) const;

@@ -21,10 +21,9 @@ struct Table {
   std::string_view columns;
 };
 
-constexpr Table kMeta = {"meta", "key TEXT PRIMARY KEY, value TEXT"};
-constexpr Table kEnvironment = {"environment", "id INTEGER PRIMARY KEY, json TEXT UNIQUE"};
 constexpr std::array kTables = {
-    kMeta, kEnvironment,
+    Table{"meta", "key TEXT PRIMARY KEY, value TEXT"},
+    Table{"environment", "id INTEGER PRIMARY KEY, json TEXT UNIQUE"},
     Table{
         "comparison",
         "id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT, processes INTEGER, retried INTEGER"},
@@ -32,13 +31,6 @@ constexpr std::array kTables = {
           "id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id), case_id TEXT, variant_id "
           "TEXT, twin INTEGER, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, environment_id "
           "INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id)"}};
-constexpr std::array kTablesOfSchema1 = {
-    kMeta, kEnvironment, Table{"comparison", "id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT"},
-    Table{"record",
-          "id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id), case_id TEXT, variant_id "
-          "TEXT, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, speedup_ratio REAL, "
-          "environment_id INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id)"}};
-
 std::string statement(const Table& table) {
   return fmt::format("CREATE TABLE {}({})", table.name, table.columns);
 }
@@ -61,8 +53,7 @@ void create_tables(SqliteConnection& db) {
   for (const Table& table : kTables) db.execute(statement(table));
 }
 
-void expect_tables(SqliteConnection& db, const std::filesystem::path& file, int schema) {
-  const auto& tables = schema == 1 ? kTablesOfSchema1 : kTables;
+void expect_tables(SqliteConnection& db, const std::filesystem::path& file) {
   std::set<std::string_view> found;
   SqliteStatement rows(db, "SELECT type, name, sql FROM sqlite_master");
   while (rows.step()) {
@@ -70,14 +61,14 @@ void expect_tables(SqliteConnection& db, const std::filesystem::path& file, int 
     if (type == "index" && rows.is_null(2)) continue;  // of PRIMARY KEY and UNIQUE
     if (type == "view" && is_store_view(name)) continue;
     const auto* const table =
-        std::find_if(tables.begin(), tables.end(), [&](const Table& each) { return each.name == name; });
-    if (type != "table" || table == tables.end())
+        std::find_if(kTables.begin(), kTables.end(), [&](const Table& each) { return each.name == name; });
+    if (type != "table" || table == kTables.end())
       refuse(file, fmt::format("its {} '{}' is not part of a store", one_line(type, 20), one_line(name, 40)));
     if (without_blanks(rows.text(2)) != without_blanks(statement(*table)))
       refuse(file, fmt::format("its table {} has other columns than those of a store", name));
     found.insert(table->name);
   }
-  for (const Table& table : tables)
+  for (const Table& table : kTables)
     if (!found.contains(table.name)) refuse_damaged(file, fmt::format("it has no table {}", table.name));
 }
 

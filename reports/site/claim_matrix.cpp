@@ -15,8 +15,6 @@
 namespace hilbench {
 namespace {
 
-constexpr std::array<std::string_view, 5> kToneClasses = {"", "good", "bad", "neutral", "muted"};
-
 struct Answer {
   const ClaimEntry* entry = nullptr;
   std::string page;  // of its sweep, relative to the index
@@ -55,8 +53,7 @@ std::vector<Row> rows_of(const std::vector<MachineOverview>& machines) {
 Cell verdicts_of(const std::vector<Answer>& answers) {
   std::vector<std::pair<Cell, std::size_t>> said;
   for (const Answer& answer : answers) {
-    const Cell verdict =
-        shown_verdict(answer.entry->verdict, answer.entry->gain, answer.entry->claim_excluded);
+    const Cell verdict = shown_verdict(answer.entry->verdict, answer.entry->gain);
     auto known = std::find_if(said.begin(), said.end(),
                               [&](const auto& one) { return one.first.text == verdict.text; });
     if (known == said.end()) known = said.insert(known, {verdict, 0});
@@ -95,8 +92,7 @@ std::string verdict_anchor(const Answer& answer) {
 std::string cell_html(const std::vector<Answer>& answers) {
   if (answers.empty()) return "<td class=\"muted\">not tested</td>";
   const Cell verdicts = verdicts_of(answers);
-  return fmt::format("<td class=\"wide {}\">{}<br><small>{}</small></td>",
-                     kToneClasses[static_cast<std::size_t>(verdicts.tone)],
+  return fmt::format("<td class=\"wide {}\">{}<br><small>{}</small></td>", class_of(verdicts.tone),
                      link_html({answers.front().page + verdict_anchor(answers.front()), verdicts.text}),
                      span_html(answers));
 }

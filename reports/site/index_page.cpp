@@ -85,8 +85,7 @@ std::string rivals_html(const std::vector<Place>& places) {
   };
   return paragraph_html(
              "A rival is a library that computes the same case. Above 1, the kernel of this program is "
-             "faster. "
-             "The number links to the record of the case that is worst for the kernel.") +
+             "faster. The number links to the record of the case that is worst for the kernel.") +
          to_html(make_table<RivalRow>("rivals", "Kernels against rivals", columns, rows));
 }
 
@@ -175,8 +174,7 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
                                            "range of linear / Hilbert order (above 1, Hilbert order needs "
                                            "less). Claims of papers stand last; of them, each number is the "
                                            "ratio that is named under compares. A verdict links to the page "
-                                           "that explains it, a number to "
-                                           "its record.") +
+                                           "that explains it, a number to its record.") +
                                 matrix},
           {"rivals", "Kernels against rivals", rivals_html(places)},
           {"windows", "Windows",

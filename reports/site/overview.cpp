@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "kernels/base/text/text.hpp"
-#include "reports/claims/literature.hpp"
 #include "reports/tables/claim_cells.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
@@ -39,33 +38,17 @@ std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimA
   for (const ClaimAnswer& answer : answers) {
     if (!counts(answer, view)) continue;
     ClaimEntry entry{.claim = answer.claim->claim_id,
-                     .title = answer.claim->title,
+                     .title = of_paper(*answer.claim) ? answer.claim->says : answer.claim->title,
                      .compares = compared(answer),
                      .verdict = answer.verdict,
-                     .gain = is_about_a_gain(answer),
-                     .claim_excluded = excludes_claim(answer)};
+                     .of_paper = of_paper(*answer.claim),
+                     .gain = is_about_a_gain(answer)};
     if (answer.measured) entry.measured = answer.measured->ratio;
     if (answer.against_random) entry.against_random = answer.against_random->verdict;
     entry.evidence = evidence_address(answer);
     entries.push_back(std::move(entry));
   }
   return entries;
-}
-
-void add_papers(std::vector<ClaimEntry>& entries, const View& view) {
-  for (const PaperAnswer& answer : answer_papers(view)) {
-    if (answer.verdict == ClaimVerdict::not_testable || answer.where == nullptr) continue;
-    ClaimEntry entry{.claim = answer.claim->paper,
-                     .title = answer.claim->says,
-                     .compares = answer.claim->test->compares,
-                     .verdict = answer.verdict,
-                     .of_paper = true,
-                     .gain = answer.claim->claimed > 1,
-                     .claim_excluded = answer.excludes_claim};
-    if (answer.measured) entry.measured = answer.measured->ratio;
-    entry.evidence = record_address(answer.where->case_id, answer.claim->test->variant);
-    entries.push_back(std::move(entry));
-  }
 }
 
 std::vector<RivalEntry> rival_entries(const View& view) {
@@ -118,7 +101,6 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
                      .rivals = rival_entries(view),
                      .rings = rings_sentence(view),
                      .windows = windows_sentence(view)};
-  add_papers(made.claims, view);
   add_surroundings(made, view);
   const auto judged = std::count_if(view.twins.begin(), view.twins.end(),
                                     [](const Record* twin) { return twin->speedup.has_value(); });
@@ -148,8 +130,7 @@ std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& ma
   if (controlled > 0)
     said.push_back(
         fmt::format("Hilbert order is shown to be as fast as a random permutation, the control, in {} of {}; "
-                    "it is faster "
-                    "in {}, slower in {}, inconclusive in {}.",
+                    "it is faster in {}, slower in {}, inconclusive in {}.",
                     beside[Verdict::equivalent], plural(controlled, "test", "tests"), beside[Verdict::faster],
                     beside[Verdict::slower], beside[Verdict::inconclusive]));
   if (gains > 0)

@@ -18,9 +18,8 @@ namespace hilbench {
 struct ClaimEntry {
   std::string claim, title, compares;
   ClaimVerdict verdict = ClaimVerdict::inconclusive;
-  bool of_paper = false;           // `title` is what the paper says, `compares` what is measured here
+  bool of_paper = false;           // `title` is what the row says
   bool gain = false;               // is_about_a_gain()
-  bool claim_excluded = false;     // excludes_claim()
   std::optional<double> measured;  // standard / hilbert; of a paper what it compares
   std::optional<Verdict> against_random;
   std::string evidence;  // address of its record

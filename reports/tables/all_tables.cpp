@@ -1,6 +1,5 @@
 #include "reports/tables/all_tables.hpp"
 
-#include "reports/claims/literature.hpp"
 #include "reports/tables/claim_levels.hpp"
 #include "reports/tables/claim_tables.hpp"
 #include "reports/tables/commands.hpp"
@@ -21,9 +20,10 @@
 namespace hilbench {
 
 std::vector<Table> all_tables(const View& view, const std::vector<ClaimAnswer>& answers) {
-  return {claims_table(answers),
-          claim_levels_table(answers),
-          literature_table(answer_papers(view)),
+  const std::vector<ClaimAnswer> of_reports = answers_of(ClaimOrigin::report, answers);
+  return {claims_table(of_reports),
+          claim_levels_table(of_reports),
+          literature_table(answers_of(ClaimOrigin::paper, answers)),
           comparison_table(view.cases),
           explained_table(view.cases),
           rivals_table(view),

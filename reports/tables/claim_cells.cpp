@@ -15,6 +15,8 @@ Tone tone_of(ClaimVerdict verdict) {
       return Tone::good;
     case ClaimVerdict::contradicted:
       return Tone::bad;
+    case ClaimVerdict::excluded:
+      return Tone::excluded;
     case ClaimVerdict::not_testable:
       return Tone::muted;
     default:
@@ -22,10 +24,8 @@ Tone tone_of(ClaimVerdict verdict) {
   }
 }
 
-Cell shown_verdict(ClaimVerdict verdict, bool gain, bool claim_excluded) {
+Cell shown_verdict(ClaimVerdict verdict, bool gain) {
   const std::string text(to_string(verdict));
-  if (claim_excluded)
-    return {fmt::format("{} (claimed {} excluded)", text, gain ? "gain" : "loss"), tone_of(verdict)};
   if (gain || (verdict != ClaimVerdict::reproduced && verdict != ClaimVerdict::no_gain))
     return {text, tone_of(verdict)};
   return {
@@ -36,6 +36,7 @@ Cell shown_verdict(ClaimVerdict verdict, bool gain, bool claim_excluded) {
 std::string compared(const ClaimAnswer& answer) {
   constexpr std::array<std::string_view, 8> kNames = {
       "kernel time", "buffers", "lines of the layout", "memory", "bytes sent", "length", "length", "other"};
+  if (answer.claim->test) return answer.claim->test->compares;
   for (const LevelAnswer& level : answer.levels)
     if (level.measured) return std::string(level.level->name) + " read misses";
   return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
@@ -49,6 +50,9 @@ std::string dtype_name(const ClaimAnswer& answer) {
 
 const Record* evidence_of(const ClaimAnswer& answer) {
   if (!answer.where) return nullptr;
+  if (answer.claim->test)
+    for (const Record* record : answer.where->records)
+      if (record->variant_id == answer.claim->test->variant) return record;
   if (const Record* hilbert = claim_records(*answer.where, answer.claim->order_chunk).hilbert) return hilbert;
   return answer.where->records.empty() ? nullptr : answer.where->records.front();
 }

@@ -14,9 +14,8 @@ namespace hilbench {
 Tone tone_of(ClaimVerdict verdict);
 
 // The verdict as shown. A reproduced claim that claimed no gain says so, because it is no success of Hilbert
-// order; an inconclusive one says what it excludes. `gain`: is_about_a_gain(); `claim_excluded`:
-// excludes_claim().
-Cell shown_verdict(ClaimVerdict verdict, bool gain, bool claim_excluded);
+// order. `gain`: is_about_a_gain().
+Cell shown_verdict(ClaimVerdict verdict, bool gain);
 
 // What the claim compares: "kernel time". For caches the level that decided, or the layout if
 // none was counted.

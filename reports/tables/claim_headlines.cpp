@@ -15,7 +15,7 @@ namespace {
 
 struct Judged {
   ClaimVerdict verdict;
-  bool claim_excluded, gain;  // gain: one was claimed
+  bool gain;  // one was claimed
   auto operator<=>(const Judged&) const = default;
 };
 
@@ -58,7 +58,7 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
     if (answer.claim->claimed_range) found->claimed.push_back(answer.claim->claimed_range->high);
     if (answer.measured) found->measured.push_back(answer.measured->ratio);
     if (answer.random) found->random.push_back(answer.random->ratio);
-    ++found->verdicts[{answer.verdict, excludes_claim(answer), is_about_a_gain(answer)}];
+    ++found->verdicts[{answer.verdict, is_about_a_gain(answer)}];
   }
   return headlines;
 }
@@ -67,7 +67,7 @@ Cell headline_verdict(const Headline& headline) {
   std::vector<std::pair<Cell, std::size_t>> said;  // verdicts with the same text count together
   std::size_t rows = 0;
   for (const auto& [judged, count] : headline.verdicts) {
-    const Cell verdict = shown_verdict(judged.verdict, judged.gain, judged.claim_excluded);
+    const Cell verdict = shown_verdict(judged.verdict, judged.gain);
     if (said.empty() || said.back().first.text != verdict.text) said.emplace_back(verdict, 0);
     said.back().second += count;
     rows += count;

@@ -53,7 +53,8 @@ ColumnOf<ClaimAnswer> work_column() {
   return {{"work", "case (segment/dilation)", Align::wrapped}, [](A a) {
             if (a.where) return Cell{case_text(*a.where->work)};
             if (a.claim->any_case && a.measured && !a.claim->ring_size) return Cell{"all cases here"};
-            return Cell{a.claim->work ? case_text(*a.claim->work) : a.claim->configuration};
+            const bool whole = a.claim->work && a.claim->device.empty();
+            return Cell{whole ? case_text(*a.claim->work) : a.claim->configuration};
           }};
 }
 ColumnOf<ClaimAnswer> configuration_column() {
@@ -91,7 +92,6 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"measured_high", ""}, [](A a) { return end_cell(a.measured, &Interval::high); }},
       {{"verdict", ""}, claim_verdict_cell},
       {{"gain", ""}, [](A a) { return Cell{is_about_a_gain(a) ? "true" : "false"}; }},
-      {{"claim_excluded", ""}, [](A a) { return Cell{excludes_claim(a) ? "true" : "false"}; }},
       {{"with_permutation", ""}, [](A a) { return ratio_cell(a.with_permutation); }},
       {{"with_permutation_low", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::low); }},
       {{"with_permutation_high", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::high); }},
@@ -131,8 +131,7 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
       work_column(),
       compares_column(),
       claimed_column(),
-      {{"verdict", "verdict"},
-       [](A a) { return shown_verdict(a.verdict, is_about_a_gain(a), excludes_claim(a)); }},
+      {{"verdict", "verdict"}, [](A a) { return shown_verdict(a.verdict, is_about_a_gain(a)); }},
       {{"random", "random order (control)", Align::right},
        [](A a) {
          return Cell{measured_text(a.random), Tone::muted, record_address(a, &ClaimRecords::random)};

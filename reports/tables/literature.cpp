@@ -8,91 +8,84 @@
 namespace hilbench {
 namespace {
 
-using PaperColumns = std::vector<ColumnOf<PaperAnswer>>;
+using A = const ClaimAnswer&;
+using Columns = std::vector<ColumnOf<ClaimAnswer>>;
 
 std::string paper_ratio_text(const std::optional<Measured>& measured) {
   return measured ? ratio_text(measured->ratio, measured->ci) : "";
 }
 
-Cell control_cell(const PaperAnswer& a) {
+Cell control_cell(A a) {
   if (!a.against_control) return {};
   const Measured& measured = *a.against_control;
-  return {fmt::format("{} against {}, {}", paper_ratio_text(measured), a.claim->test->control,
+  return {fmt::format("{} against {}, {}", paper_ratio_text(measured), a.control_name,
                       verdict_words(measured.verdict, measured.processes, measured.margin)),
           Tone::muted};
 }
 
-PaperColumns about_the_claim() {
-  return {
-      {{"paper", "paper"}, [](const PaperAnswer& a) { return Cell{a.claim->paper}; }},
-      {{"arxiv", "arXiv"}, [](const PaperAnswer& a) { return Cell{a.claim->arxiv}; }},
-      {{"says", "what it says", Align::wrapped}, [](const PaperAnswer& a) { return Cell{a.claim->says}; }},
-      {{"claimed", "claimed", Align::right}, [](const PaperAnswer& a) {
-         return Cell{a.claim->claimed > 0 ? number_text(a.claim->claimed, 3) : ""};
-       }}};
+Columns about_the_claim() {
+  return {{{"paper", "paper"}, [](A a) { return Cell{a.claim->claim_id}; }},
+          {{"arxiv", "arXiv"}, [](A a) { return Cell{a.claim->arxiv}; }},
+          {{"says", "what it says", Align::wrapped}, [](A a) { return Cell{a.claim->says}; }},
+          {{"claimed", "claimed", Align::right},
+           [](A a) { return Cell{a.claim->claimed ? number_text(*a.claim->claimed, 3) : ""}; }}};
 }
 
-ColumnOf<PaperAnswer> compared_here_column() {
+ColumnOf<ClaimAnswer> compared_here_column() {
   return {{"compares", "what is compared here", Align::wrapped},
-          [](const PaperAnswer& a) { return Cell{a.claim->test ? a.claim->test->compares : ""}; }};
+          [](A a) { return Cell{a.claim->test ? a.claim->test->compares : ""}; }};
 }
-ColumnOf<PaperAnswer> obtained_column() {
+ColumnOf<ClaimAnswer> obtained_column() {
   return {{"obtained", "obtained", Align::wrapped},
-          [](const PaperAnswer& a) { return Cell{a.claim->obtained}; }};
+          [](A a) { return Cell{a.claim->provenance + (a.claim->how.empty() ? "" : ", " + a.claim->how)}; }};
 }
 
-Table table_of(std::string name, std::string caption, const PaperColumns& more,
-               const std::vector<PaperAnswer>& answers) {
-  PaperColumns columns = about_the_claim();
+Table table_of(std::string name, std::string caption, const Columns& more,
+               const std::vector<ClaimAnswer>& answers) {
+  Columns columns = about_the_claim();
   columns.insert(columns.end(), more.begin(), more.end());
-  return make_table<PaperAnswer>(std::move(name), std::move(caption), columns, answers);
+  return make_table<ClaimAnswer>(std::move(name), std::move(caption), columns, answers);
 }
 
 }  // namespace
 
-Table literature_table(const std::vector<PaperAnswer>& answers) {
+Table literature_table(const std::vector<ClaimAnswer>& answers) {
   return table_of(
       "literature", "",
       {compared_here_column(),
-       {{"case", ""}, [](const PaperAnswer& a) { return Cell{a.where ? a.where->case_id : ""}; }},
-       {{"measured", ""}, [](const PaperAnswer& a) { return ratio_cell(a.measured); }},
-       {{"measured_low", ""}, [](const PaperAnswer& a) { return end_cell(a.measured, &Interval::low); }},
-       {{"measured_high", ""}, [](const PaperAnswer& a) { return end_cell(a.measured, &Interval::high); }},
-       {{"verdict", ""}, [](const PaperAnswer& a) { return Cell{std::string(to_string(a.verdict))}; }},
-       {{"claim_excluded", ""},
-        [](const PaperAnswer& a) { return Cell{a.excludes_claim ? "true" : "false"}; }},
-       {{"with_permutation", ""}, [](const PaperAnswer& a) { return ratio_cell(a.with_permutation); }},
-       {{"against_control", ""}, [](const PaperAnswer& a) { return ratio_cell(a.against_control); }},
-       {{"processes", ""},
-        [](const PaperAnswer& a) { return Cell{a.measured ? std::to_string(a.measured->processes) : ""}; }},
-       why_column<PaperAnswer>(""),
+       {{"case", ""}, [](A a) { return Cell{a.where ? a.where->case_id : ""}; }},
+       {{"measured", ""}, [](A a) { return ratio_cell(a.measured); }},
+       {{"measured_low", ""}, [](A a) { return end_cell(a.measured, &Interval::low); }},
+       {{"measured_high", ""}, [](A a) { return end_cell(a.measured, &Interval::high); }},
+       {{"verdict", ""}, [](A a) { return Cell{std::string(to_string(a.verdict))}; }},
+       {{"with_permutation", ""}, [](A a) { return ratio_cell(a.with_permutation); }},
+       {{"against_control", ""}, [](A a) { return ratio_cell(a.against_control); }},
+       {{"processes", ""}, [](A a) { return Cell{a.measured ? std::to_string(a.measured->processes) : ""}; }},
+       why_column<ClaimAnswer>(""),
        obtained_column(),
-       {{"title", ""}, [](const PaperAnswer& a) { return Cell{a.claim->title}; }}},
+       {{"title", ""}, [](A a) { return Cell{a.claim->title}; }}},
       answers);
 }
 
-Table judged_papers_table(const std::vector<PaperAnswer>& answers) {
-  return table_of("literature-judged", "Claims of papers that these records test",
-                  {compared_here_column(),
-                   {{"work", "case", Align::wrapped},
-                    [](const PaperAnswer& a) { return Cell{a.where ? case_text(*a.where->work) : ""}; }},
-                   {{"measured", "measured [interval]", Align::right},
-                    [](const PaperAnswer& a) { return Cell{paper_ratio_text(a.measured)}; }},
-                   {{"verdict", "verdict"},
-                    [](const PaperAnswer& a) {
-                      return shown_verdict(a.verdict, a.claim->claimed > 1, a.excludes_claim);
-                    }},
-                   {{"with_permutation", "with one permutation", Align::right},
-                    [](const PaperAnswer& a) { return Cell{paper_ratio_text(a.with_permutation)}; }},
-                   {{"against_control", "against the control", Align::wrapped}, control_cell},
-                   why_column<PaperAnswer>("basis"),
-                   obtained_column()},
-                  answers_where(answers, true));
+Table judged_papers_table(const std::vector<ClaimAnswer>& answers) {
+  return table_of(
+      "literature-judged", "Claims of papers that these records test",
+      {compared_here_column(),
+       {{"work", "case", Align::wrapped}, [](A a) { return Cell{a.where ? case_text(*a.where->work) : ""}; }},
+       {{"measured", "measured [interval]", Align::right},
+        [](A a) { return Cell{paper_ratio_text(a.measured)}; }},
+       {{"verdict", "verdict"}, [](A a) { return shown_verdict(a.verdict, is_about_a_gain(a)); }},
+       {{"with_permutation", "with one permutation", Align::right},
+        [](A a) { return Cell{paper_ratio_text(a.with_permutation)}; }},
+       {{"against_control", "against the control", Align::wrapped}, control_cell},
+       why_column<ClaimAnswer>("basis"),
+       obtained_column()},
+      answers_where(answers, true));
 }
 
-Table untestable_papers_table(const std::vector<PaperAnswer>& answers) {
+Table untestable_papers_table(const std::vector<ClaimAnswer>& answers) {
   return table_of("literature-untestable", "Claims of papers that these records cannot test",
-                  {why_column<PaperAnswer>("not testable here: why"), obtained_column()},
+                  {why_column<ClaimAnswer>("not testable here: why"), obtained_column()},
                   answers_where(answers, false));
 }
 

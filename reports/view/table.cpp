@@ -12,8 +12,6 @@
 namespace hilbench {
 namespace {
 
-constexpr std::array<std::string_view, 5> kToneClasses = {"", "good", "bad", "neutral", "muted"};
-
 // True if a spreadsheet might run the field as a formula: it begins like one, and is neither a number nor a
 // number with words behind it ("-1.5 %").
 bool looks_like_formula(std::string_view text) {
@@ -35,7 +33,7 @@ std::string classes(const Column& column, Tone tone) {
   std::string names = column.align == Align::right ? "num" : column.align == Align::wrapped ? "wide" : "";
   if (tone != Tone::plain) {
     if (!names.empty()) names += ' ';
-    names += kToneClasses[static_cast<std::size_t>(tone)];
+    names += class_of(tone);
   }
   return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
 }
@@ -66,6 +64,11 @@ std::string cell_html(const Column& column, const Cell& cell) {
 }
 
 }  // namespace
+
+std::string_view class_of(Tone tone) {
+  constexpr std::array<std::string_view, 6> kNames = {"plain", "good", "bad", "neutral", "muted", "excluded"};
+  return kNames[static_cast<std::size_t>(tone)];
+}
 
 std::string html_text(std::string_view text) {
   std::string safe;

@@ -11,7 +11,8 @@ namespace hilbench {
 enum class Align { left, right, wrapped };   // wrapped: long text, on several lines
 enum class Show { everywhere, page, data };  // page: Markdown and HTML only; data: CSV only
 // How HTML colours a cell. The text says the same.
-enum class Tone { plain, good, bad, neutral, muted };
+enum class Tone { plain, good, bad, neutral, muted, excluded };
+std::string_view class_of(Tone tone);  // of HTML
 
 struct Cell {
   std::string text;

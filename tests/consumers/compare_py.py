@@ -1,4 +1,4 @@
-"""compare.py of Google Benchmark reads two exports. usage: compare_py.py WRITE_EXPORTS FORMAT"""
+"""compare.py of Google Benchmark reads two exports. usage: compare_py.py WRITE_EXPORTS"""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ NAMES = [
 ]
 
 
-def main(write_exports, export_format):
+def main(write_exports):
     if not os.path.exists(COMPARE):
         print(f"skipped: no {COMPARE} (Debian: libbenchmark-tools)")
         return SKIPPED
@@ -28,7 +28,7 @@ def main(write_exports, export_format):
         for name, speed in (("a", "1.0"), ("b", "1.3")):
             subprocess.run([write_exports, os.path.join(folder, name), speed], check=True)
             files.append(os.path.join(folder, name + ".json"))
-            os.rename(os.path.join(folder, name, export_format), files[-1])
+            os.rename(os.path.join(folder, name, "gbench"), files[-1])
         done = subprocess.run(
             [sys.executable, COMPARE, "--no-color", "benchmarks", *files], capture_output=True, text=True
         )
@@ -37,7 +37,7 @@ def main(write_exports, export_format):
         print(f"FAILED: compare.py ended with {done.returncode}")
         return 1
     missing = [name for name in NAMES if name not in done.stdout]
-    if export_format == "gbench" and "_pvalue" not in done.stdout:
+    if "_pvalue" not in done.stdout:
         missing.append("_pvalue: the U test did not run")
     if "+0.3" not in done.stdout:
         missing.append("+0.3: the slowdown of the second export")

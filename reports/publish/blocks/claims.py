@@ -6,21 +6,11 @@ from cells import grouped, interval, margin_text, markdown, number, plural, span
 from published import own
 
 VERDICTS = ["gain reproduced", "loss or no difference reproduced", "no gain", "smaller than claimed", "contradicted",
-            "inconclusive", "inconclusive, claim excluded", "differs between runs"]
+            "claim excluded", "inconclusive", "differs between runs"]
 
 
 def claims_a_gain(row):
     return row["gain"] == "true"
-
-
-def claim_excluded(row):
-    return row["claim_excluded"] == "true"
-
-
-def verdict_text(row):
-    """The verdict; an inconclusive one says if it excludes what is claimed."""
-    claimed = "gain" if float(row["claimed"] or 0) > 1 else "loss"
-    return row["verdict"] + (f" (claimed {claimed} excluded)" if claim_excluded(row) else "")
 
 
 def answers(folder):
@@ -59,8 +49,6 @@ def joint_verdict(rows):
     if len(verdicts) > 1:
         return "differs between runs"
     verdict, = verdicts
-    if all(claim_excluded(row) for row in rows):
-        return "inconclusive, claim excluded"
     if verdict == "reproduced":
         return "gain reproduced" if claims_a_gain(rows[0]) else "loss or no difference reproduced"
     return verdict
@@ -78,7 +66,7 @@ def time_cells(group):
     return [first["claim"], case_text(first), number(first["claimed"], 3),
             span(r["measured"] for r in group) if len(group) > 1 else interval(first, "measured"), len(group),
             span(r["random"] for r in group), span(r["with_permutation"] for r in group),
-            ", ".join(sorted({verdict_text(r) for r in group})),
+            ", ".join(sorted({r["verdict"] for r in group})),
             span((r["processes"] for r in group), ".0f")]
 
 

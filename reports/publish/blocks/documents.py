@@ -1,6 +1,9 @@
 """Blocks of README.md and docs/: block_NAME(published, [FOLDER, [SWEEP]]). Those of findings pages serve there too."""
 
-from blocks.claims import answers, claim_excluded, claims_a_gain
+from itertools import takewhile
+
+import render
+from blocks.claims import answers, claims_a_gain
 from blocks.kernels import block_strongest
 from blocks.machine import on_processor, short_name
 from blocks.pairs import STUDIES, pairs_of
@@ -41,6 +44,24 @@ def block_gains_said(published):
                    "speed.")
 
 
+def block_slower_in_bf16(published, name):
+    """By how much Hilbert order is slower in bf16, if it is in every test."""
+    folder = published.folder(name)
+    speeds = [float(row["measured"]) for row in gain_answers(folder) if dtype_of(row["case"]) == "bf16"]
+    if not speeds or max(speeds) >= 1:
+        return "Hilbert order is not slower in every test in bf16."
+    return wrapped(f"**In bf16 on an {short_name(folder).split()[1]}, Hilbert order is "
+                   f"{span([100 - 100 * speed for speed in speeds], '.0f')} % slower than linear order.**")
+
+
+def block_shown(published, name, sweep, case):
+    """What `hilbench show` prints of one case, which a reader of the page would see."""
+    lines = render.hilbench("show", published.folder(name).path / sweep).splitlines()
+    machine, header, at = lines[1], lines[3], lines.index(case)
+    rows = [row for row in takewhile(lambda line: line.startswith("  "), lines[at + 1:]) if "skipped" not in row]
+    return "\n".join(["```", machine, header, case, *rows, "```"])
+
+
 def block_misses_said(published, name):
     folder = published.folder(name)
     rows = [row for row in answers(folder) if "misses" in row["compares"] and row["in_sweep"] == row["claim"]]
@@ -48,20 +69,14 @@ def block_misses_said(published, name):
     machine = short_name(folder).removeprefix("NVIDIA ")
     said = [f"Hardware counters of the {machine} answer {plural(len(rows), 'claim')} of fewer cache misses: "
             f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced."]
-    if open_ := [row for row in rows if row["verdict"] == "inconclusive"]:
-        said.append(f"{len(open_)} {'is' if len(open_) == 1 else 'are'} inconclusive{excluded_said(open_)}.")
+    if excluded := sum(row["verdict"] == "claim excluded" for row in rows):
+        said.append(f"{excluded} {'is' if excluded == 1 else 'are'} excluded.")
+    if open_ := sum(row["verdict"] == "inconclusive" for row in rows):
+        said.append(f"{open_} {'is' if open_ == 1 else 'are'} inconclusive.")
     if few := sum("a verdict needs" in row["why"] for row in rows):
         said.append(f"{few} of them {'is' if few == 1 else 'are'} inconclusive because each variant was counted less "
                     "than five times.")
     return wrapped(*said)
-
-
-def excluded_said(rows):
-    """How many of inconclusive answers exclude what is claimed all the same."""
-    excluded = sum(map(claim_excluded, rows))
-    if excluded == len(rows):
-        return ", but excludes what is claimed" if excluded == 1 else ", but all exclude what is claimed"
-    return f", but {excluded} of them exclude{'s' if excluded == 1 else ''} what is claimed" if excluded else ""
 
 
 def block_order_gains_said(published, *names):
@@ -96,6 +111,15 @@ def bare_name(folder):
 
 def block_rivals_said(published, name, sweep, kernel="dilated_wgmma"):
     return block_strongest(published.folder(name), sweep, kernel)
+
+
+def block_rooms(published):
+    """The rooms of the tree, from the ground up, by their top folder."""
+    rooms = [line for line in (render.TREE / "tests/layers.txt").read_text().splitlines() if not line.startswith("#")]
+    of_folder = grouped(rooms, lambda room: room.partition("/")[0])
+    return markdown(["folder", "its rooms, from the ground up"],
+                    [[f"`{name}/`", ", ".join(room.removeprefix(f"{name}/") if room != name else "its own files"
+                                              for room in group)] for name, group in of_folder.items()])
 
 
 def block_table_price(published, name, sweep):

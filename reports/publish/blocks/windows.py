@@ -2,7 +2,6 @@
 
 from statistics import median
 
-from blocks.claims import verdict_text
 from cells import grouped, interval, markdown, number, plural, span, work, wrapped
 
 FEW = ("too few processes", "within one process")  # ends of remarks
@@ -115,4 +114,4 @@ def block_papers(folder):
     heads = ["paper", "arXiv", "what it says", "claimed", "what is compared here", "case", "measured",
              "with one permutation", "verdict"]
     return markdown(heads, [[row["paper"], row["arxiv"], row["says"], row["claimed"], row["compares"], work(row["case"]),
-                             interval(row, "measured"), number(row["with_permutation"]), verdict_text(row)] for row in rows])
+                             interval(row, "measured"), number(row["with_permutation"]), row["verdict"]] for row in rows])

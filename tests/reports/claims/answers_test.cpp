@@ -112,7 +112,7 @@ TEST(AnswerClaims, FindEqualityInSeveralProcessesOnly) {
   for (Record& record : input.records) record.time->process_rounds = {10};
   judge(input.records);
   const ClaimAnswer one = time_answer(input);
-  EXPECT_EQ(one.verdict, ClaimVerdict::inconclusive);
+  EXPECT_EQ(one.verdict, ClaimVerdict::excluded);
   EXPECT_NE(one.why.find("within one process"), std::string::npos) << one.why;
   EXPECT_NE(one.why.find("the interval holds no effect"), std::string::npos) << one.why;
 }
@@ -127,7 +127,7 @@ TEST(AnswerClaims, TellThePriceOfTheTableFromThatOfTheOrder) {
   std::erase_if(alone.records,
                 [](const Record& record) { return record.variant.kernel().order == "random"; });
   const ClaimAnswer open = time_answer(alone);
-  EXPECT_EQ(open.verdict, ClaimVerdict::inconclusive);
+  EXPECT_EQ(open.verdict, ClaimVerdict::excluded);
   EXPECT_NE(open.why.find("no control was measured"), std::string::npos) << open.why;
 }
 

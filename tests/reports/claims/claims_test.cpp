@@ -26,7 +26,8 @@ TEST(JudgeClaim, TakesTheFirstRuleThatFits) {
                  no_verdict = Verdict::inconclusive;
   constexpr auto reproduced = ClaimVerdict::reproduced, no_gain = ClaimVerdict::no_gain,
                  contradicted = ClaimVerdict::contradicted,
-                 smaller_than_claimed = ClaimVerdict::smaller_than_claimed, open = ClaimVerdict::inconclusive;
+                 smaller_than_claimed = ClaimVerdict::smaller_than_claimed, excluded = ClaimVerdict::excluded,
+                 open = ClaimVerdict::inconclusive;
   const JudgeCase cases[] = {
       // 1. a claim of no effect
       {1.005, {0.997, 1.003}, equivalent, {}, reproduced},
@@ -45,7 +46,7 @@ TEST(JudgeClaim, TakesTheFirstRuleThatFits) {
       {1.3, {0.8, 0.9}, slower, faster, no_gain},
       // 3. slower than both
       {1.3, {0.8, 0.9}, slower, slower, contradicted},
-      {1.3, {0.8, 0.9}, slower, {}, open},
+      {1.3, {0.8, 0.9}, slower, {}, excluded},  // without a control
       // 4. reaches the claim and lies more than halfway there
       {1.3, {1.25, 1.35}, faster, {}, reproduced},
       {1.3, {1.31, 1.5}, faster, {}, reproduced},
@@ -54,9 +55,11 @@ TEST(JudgeClaim, TakesTheFirstRuleThatFits) {
       // 5. faster, and does not reach the claim
       {1.3, {1.1, 1.29}, faster, {}, smaller_than_claimed},
       {7.95, {1.1, 1.29}, faster, {}, smaller_than_claimed},
-      // 6. the rest
+      // 6. neither, but it does not reach the claim
+      {1.3, {1.001, 1.02}, no_verdict, {}, excluded},
+      {1.3, {0.9, 1.29}, no_verdict, slower, excluded},
+      // 7. the rest
       {1.3, {0.9, 1.4}, no_verdict, slower, open},
-      {1.3, {1.001, 1.02}, no_verdict, {}, open},
       // mirrored
       {0.82, {0.78, 0.85}, slower, {}, reproduced},
       {0.82, {0.5, 0.6}, slower, {}, reproduced},
@@ -84,9 +87,11 @@ TEST(JudgeClaim, OfAnUnknownIntervalIsInconclusive) {
   EXPECT_EQ(judge_claim(1.3, {1.5, kUnknownInterval, 1}, {}), ClaimVerdict::inconclusive);
 }
 
-TEST(ExcludesClaim, IfTheIntervalEndsBeforeIt) {
+TEST(JudgeClaim, ExcludesAClaimIfTheIntervalEndsBeforeIt) {
   const auto excluded = [](double claimed, Interval measured) {
-    return excludes_claim(claimed, {1, measured, 5, Verdict::inconclusive, 0.01});
+    const ClaimVerdict verdict = judge_claim(claimed, {1, measured, 5, Verdict::inconclusive, 0.01}, {});
+    EXPECT_TRUE(verdict == ClaimVerdict::excluded || may_hold(verdict)) << to_string(verdict);
+    return verdict == ClaimVerdict::excluded;
   };
   EXPECT_TRUE(excluded(1.3, {1.001, 1.02}));
   EXPECT_TRUE(excluded(1.3, {0.8, 0.9})) << "slower";

@@ -38,18 +38,20 @@ TEST(Tiles, TellALossThatWasReproducedFromAGain) {
   EXPECT_TRUE(document_without_pictures(input).tiles.empty()) << "no claim is tested";
 }
 
-TEST(Tiles, SayHowManyInconclusiveAnswersExcludeTheClaim) {
+TEST(Tiles, CountExcludedClaimsApart) {
   const ClaimRow claim{.claim_id = "one", .quantity = Quantity::speedup, .claimed = 1.5};
-  const auto inconclusive = [&](double high) {
-    return ClaimAnswer{.claim = &claim,
-                       .verdict = ClaimVerdict::inconclusive,
-                       .measured = Measured{1.1, {1, high}, 5, Verdict::inconclusive, 0.01}};
+  const auto judged = [&](ClaimVerdict verdict) { return ClaimAnswer{.claim = &claim, .verdict = verdict}; };
+  const std::vector<Tile> tiles =
+      claim_tiles({judged(ClaimVerdict::excluded), judged(ClaimVerdict::excluded),
+                   judged(ClaimVerdict::inconclusive), judged(ClaimVerdict::not_testable)});
+  const auto value = [&](std::string_view label) {
+    for (const Tile& tile : tiles)
+      if (tile.label == label) return tile.value;
+    return std::string("no such tile");
   };
-  const auto label = [](const std::vector<ClaimAnswer>& answers) { return claim_tiles(answers).at(5).label; };
-  EXPECT_EQ(label({inconclusive(1.6)}), "inconclusive");
-  EXPECT_EQ(label({inconclusive(1.2), inconclusive(1.6)}),
-            "inconclusive, but 1 of them excludes what is claimed");
-  EXPECT_EQ(label({inconclusive(1.2), inconclusive(1.3)}), "inconclusive, but all exclude what is claimed");
+  EXPECT_EQ(value("claim excluded"), "2");
+  EXPECT_EQ(value("inconclusive"), "1");
+  EXPECT_EQ(value("not testable here"), "1");
 }
 
 TEST(FirstSentences, InjectedWorkIsSaidFirst) {

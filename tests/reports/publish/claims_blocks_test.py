@@ -5,15 +5,14 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-from blocks import claims, documents, picture  # noqa: E402
+from blocks import claims, picture  # noqa: E402
 
 
-def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false", dtype="fp32",
-           claim_excluded="false"):
+def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false", dtype="fp32"):
     return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "processes": processes,
             "against_random_verdict": against_random, "other_dtype": other_dtype, "verdict": verdict,
             "gain": "true" if float(claimed) > 1 else "false", "compares": "kernel time", "in_sweep": claim,
-            "margin": "0.01", "dtype": dtype, "claim_excluded": claim_excluded}
+            "margin": "0.01", "dtype": dtype}
 
 
 class TableOfClaims:
@@ -58,16 +57,11 @@ class Claims(unittest.TestCase):
                          "loss or no difference reproduced")
 
 
-    def test_an_inconclusive_answer_says_if_the_claim_is_excluded(self):
-        excluded, open_ = (answer("a", "1.5", "1.2", "", "inconclusive", claim_excluded=known) for known in ("true", "false"))
-        self.assertEqual(claims.joint_verdict([excluded, excluded]), "inconclusive, claim excluded")
-        self.assertEqual(claims.joint_verdict([excluded, open_]), "inconclusive")
-        self.assertEqual(claims.verdict_text(excluded), "inconclusive (claimed gain excluded)")
-        self.assertEqual(claims.verdict_text(open_), "inconclusive")
-        for rows, said in (([open_], ""), ([excluded, open_], ", but 1 of them excludes what is claimed"),
-                           ([excluded, excluded], ", but all exclude what is claimed"),
-                           ([excluded, excluded, open_], ", but 2 of them exclude what is claimed")):
-            self.assertEqual(documents.excluded_said(rows), said)
+    def test_an_excluded_claim_has_a_column_of_its_own(self):
+        excluded, open_ = (answer("a", "1.5", "1.2", "", verdict) for verdict in ("claim excluded", "inconclusive"))
+        self.assertIn("claim excluded", claims.VERDICTS)
+        self.assertEqual(claims.joint_verdict([excluded, excluded]), "claim excluded")
+        self.assertEqual(claims.joint_verdict([excluded, open_]), "differs between runs")
 
 
 class Dtypes(unittest.TestCase):

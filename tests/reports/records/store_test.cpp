@@ -165,32 +165,6 @@ TEST_F(StoreTest, ReadingWhereNothingIsWritesNothing) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-// A store as schema 1 had it.
-TEST_F(StoreTest, AnOlderSchemaIsReadAndErasedButNotWritten) {
-  std::vector<Record> records = make_comparison("a");
-  Store::open_for_writing(folder_).commit("a", {"f", 1}, records);
-  SqliteConnection(file(), OpenMode::existing, 0)
-      .execute(
-          "DROP VIEW results; DROP VIEW samples;"
-          "ALTER TABLE comparison DROP COLUMN processes; ALTER TABLE comparison DROP COLUMN retried;"
-          "ALTER TABLE record RENAME TO newer;"
-          "CREATE TABLE record(id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id), "
-          "case_id TEXT, variant_id TEXT, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, "
-          "speedup_ratio REAL, environment_id INTEGER REFERENCES environment(id), json TEXT, "
-          "UNIQUE(case_id, variant_id));"
-          "INSERT INTO record SELECT id, comparison_id, case_id, variant_id, kind, status, reason, "
-          "time_median_ns, NULL, environment_id, json FROM newer; DROP TABLE newer;"
-          "UPDATE meta SET value = '1' WHERE key = 'schema'; PRAGMA user_version = 1");
-  EXPECT_EQ(Store::open_for_reading(folder_).records().size(), records.size());
-  Store store = Store::open_for_writing(folder_);
-  EXPECT_EQ(store.schema(), 1);
-  store.erase_all();
-  EXPECT_EQ(store.schema(), 2);
-  store.commit("a", {"f", 2, true}, records);
-  EXPECT_EQ(store.comparison("a")->processes, 2);
-  EXPECT_TRUE(store.comparison("a")->retried);
-}
-
 TEST_F(StoreTest, ComparisonsKeepTheirPlaceWhenTheyAreCommittedAgain) {
   Store store = Store::open_for_writing(folder_);
   for (const char* id : {"b", "a", "b"}) store.commit(id, {"f", 1}, make_comparison(id, 1));

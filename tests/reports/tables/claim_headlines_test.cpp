@@ -10,6 +10,7 @@
 
 #include "reports/claims/cache_levels.hpp"
 #include "reports/claims/claims_file.hpp"
+#include "reports/tables/claim_cells.hpp"
 #include "reports/tables/claim_levels.hpp"
 #include "reports/tables/claim_tables.hpp"
 #include "tests/reports/sample_records.hpp"
@@ -45,29 +46,21 @@ TEST(Tables, AHeadlineSumsUpTheRowsOfAClaim) {
   }
 }
 
-TEST(Tables, AnInconclusiveAnswerSaysThatTheClaimIsExcluded) {
+TEST(Tables, AnExcludedClaimHasItsOwnWordAndColour) {
   ClaimRow claim{.claim_id = "one", .quantity = Quantity::speedup, .claimed = 1.5};
-  const auto inconclusive = [&](Interval interval) {
-    return ClaimAnswer{.claim = &claim,
-                       .verdict = ClaimVerdict::inconclusive,
-                       .measured = Measured{1.1, interval, 5, Verdict::inconclusive, 0.01}};
+  const auto settled = [&](Interval interval) {
+    ClaimAnswer answer{.claim = &claim, .measured = Measured{1.1, interval, 5, Verdict::inconclusive, 0.01}};
+    settle(answer);
+    return answer;
   };
-  std::vector<ClaimAnswer> answers = {inconclusive({1, 1.2}), inconclusive({0.9, 1.6}),
-                                      inconclusive({1, 1.1})};
-  const Table judged = judged_claims_table(answers), data = claims_table(answers);
-  EXPECT_EQ(cell(judged, 0, "verdict"), "inconclusive (claimed gain excluded)");
+  const std::vector<ClaimAnswer> answers = {settled({1, 1.2}), settled({0.9, 1.6}), settled({1, 1.1})};
+  const Table judged = judged_claims_table(answers);
+  EXPECT_EQ(cell(judged, 0, "verdict"), "claim excluded");
   EXPECT_EQ(cell(judged, 1, "verdict"), "inconclusive");
-  EXPECT_EQ(cell(data, 0, "verdict"), "inconclusive");
-  EXPECT_EQ(cell(data, 0, "claim_excluded"), "true");
-  EXPECT_EQ(cell(data, 1, "claim_excluded"), "false");
-  EXPECT_EQ(cell(headline_claims_table(answers), 0, "verdict"),
-            "1 inconclusive, 2 inconclusive (claimed gain excluded)");
-  answers[0].levels = {{.measured = answers[0].measured}, {.measured = answers[1].measured}};
-  EXPECT_FALSE(excludes_claim(answers[0])) << "one level holds it";
-  answers[0].levels.pop_back();
-  EXPECT_TRUE(excludes_claim(answers[0]));
-  answers[0].verdict = ClaimVerdict::no_gain;
-  EXPECT_FALSE(excludes_claim(answers[0])) << "it says so already";
+  EXPECT_EQ(cell(claims_table(answers), 0, "verdict"), "claim excluded");
+  EXPECT_EQ(cell(headline_claims_table(answers), 0, "verdict"), "2 claim excluded, 1 inconclusive");
+  EXPECT_NE(shown_verdict(ClaimVerdict::excluded, true).tone,
+            shown_verdict(ClaimVerdict::inconclusive, true).tone);
 }
 
 TEST(Tables, LevelsOfAClaimSayTheDtype) {

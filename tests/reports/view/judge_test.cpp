@@ -75,7 +75,7 @@ TEST(Judge, TellsAnotherFunctionAndLeavesOutWhatCannotBeCompared) {
   for (const int left_out : {2, 3, 4}) EXPECT_FALSE(records[left_out].speedup) << left_out;
 }
 
-TEST(Judge, FindsTheReferenceThatOnlySomeRecordsName) {  // as records of schema 1 do
+TEST(Judge, FindsTheReferenceThatOnlySomeRecordsName) {  // as the oldest records do
   std::vector<Record> records = comparison();
   for (Record& record : records) record.reference.clear();
   judge(records);
