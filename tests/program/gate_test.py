@@ -207,24 +207,28 @@ class MeasuredTest(GateTest):
             self.assertEqual((row["verdict"], row["reason"]), ("undecided", "the budget was spent"))
 
     def test_a_slowdown_that_cannot_be_confirmed_takes_no_pairs_from_other_cases(self):
-        """The candidate is slower everywhere; in one case its times differ from process to process after the first."""
+        """The candidate is slower everywhere; in one case its times differ from process to process after the first, until
+        it fails there. By then the other case has its six pairs, and the six that confirm them."""
         scatters = self.build("""
 def slower(event):
     record = event["record"]
-    factor = 1.5 if asked < 12 or record["case"].startswith("n512") else (0.5, 4)[asked // 2 % 2]
-    time_ns = record["time_ns"]
-    if time_ns:
-        time_ns.update(median=time_ns["median"] * factor, ci=[end * factor for end in time_ns["ci"]],
-                       samples=[[sample * factor for sample in part] for part in time_ns["samples"]])
+    if record["variant"] == "dilated/linear":
+        print(record["case"], file=open(sys.argv[0] + ".cases", "a"))
+    steady = asked < 12 or record["case"].startswith("n512")
+    if asked >= 30 and not steady:
+        record.update(status="failed", reason="enough", time_ns=None)
+    if record["time_ns"]:
+        factor = 1.5 if steady else (0.5, 4)[asked // 2 % 2]
+        record["time_ns"].update(
+            median=record["time_ns"]["median"] * factor, ci=[end * factor for end in record["time_ns"]["ci"]],
+            samples=[[sample * factor for sample in part] for part in record["time_ns"]["samples"]])
     return event
 if sys.argv[1] == "worker":
     worker(slower)
 """)
-        self.gate("--threshold", "20%", "--budget", "25s", "-o", "out", candidate=scatters, statuses=[1, 3])
-        rows = self.rows()
-        verdicts = {key: row["verdict"] for key, row in rows.items()}
-        self.assertEqual([verdict for (case, _), verdict in verdicts.items() if case.startswith("n512")], ["slower"] * 2, rows)
-        self.assertNotIn("slower", [verdict for (case, _), verdict in verdicts.items() if case.startswith("n256")], rows)
+        self.gate("--threshold", "20%", "--budget", "120s", "-o", "out", candidate=scatters, statuses=[1])
+        cases = (self.program.folder / "candidate.cases").read_text().splitlines()
+        self.assertGreaterEqual(sum(case.startswith("n512") for case in cases[:30]), 12, cases)
 
     def test_results_of_a_run_are_not_replaced(self):
         self.program.run("run", "sweep.yaml", "-o", "out/candidate")
