@@ -11,7 +11,7 @@
 #include "reports/claims/answer_rings.hpp"
 #include "reports/claims/answer_times_and_misses.hpp"
 #include "reports/claims/claim_records.hpp"
-#include "reports/claims/claim_test.hpp"
+#include "reports/claims/claims_by_variant.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {

@@ -1,4 +1,4 @@
-#include "reports/claims/claim_test.hpp"
+#include "reports/claims/claims_by_variant.hpp"
 
 #include <gtest/gtest.h>
 
