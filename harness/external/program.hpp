@@ -93,6 +93,13 @@ class ExternalProgram {
                       Refusal refusal = Refusal::breaks_protocol);
   // A request for timed executions, and their durations.
   RequestTimes timed(std::int64_t executions, std::vector<double>& ns);
+  // By the reported times: each of `alone` is one execution in a request of its own.
+  struct AloneAndBeside {
+    std::vector<RequestTimes> alone;
+    std::vector<double>
+        beside_ns;  // of one among others in its request; several, for requests of other sizes
+  };
+  AloneAndBeside alone_and_beside_others();
   bool read_into(const nlohmann::json& further, const SharedFile& o, const SharedFile& lse);
   std::set<pid_t> processes() const;
   double processor_ns() const;

@@ -19,8 +19,10 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kRounds = 12;  // samples of each variant in a process
-constexpr double kSampleNs = 5e6;     // shorter executions are repeated to fill a sample of this length
+// Many short samples of each variant in a process: the median of a pair scatters less than that of few long
+// ones that take as long, because what disturbs a shared machine comes and goes.
+constexpr std::int64_t kRounds = 16;
+constexpr double kSampleNs = 1e6;  // shorter executions are repeated to fill a sample of this length
 constexpr const char* kCommand = "hilbench gate";  // in the meta of its stores
 
 bool judged(const Record& record) {

@@ -17,16 +17,17 @@ namespace {
 
 constexpr int kLook_ms = 1000;
 // Threads of OpenMP wait for more work at full speed before they sleep, see shorten_waits().
-constexpr std::chrono::milliseconds kRest{2};
+constexpr std::chrono::microseconds kRest{300};
 
 [[noreturn]] void fail() {
   throw EnvironmentError({.what = "cannot measure in turns", .why = std::strerror(errno)});
 }
 
-// Threads of OpenMP in programs that are started from now on wait for more work at full speed for about a
-// millisecond, then sleep. What the user has set stays.
+// Threads of OpenMP in programs that are started from now on wait for more work at full speed for less than
+// kRest, then sleep; those of LLVM's library for a millisecond, the shortest that it knows. What the user has
+// set stays.
 void shorten_waits() {
-  ::setenv("GOMP_SPINCOUNT", "100000", 0);
+  ::setenv("GOMP_SPINCOUNT", "5000", 0);
   ::setenv("KMP_BLOCKTIME", "1", 0);
 }
 

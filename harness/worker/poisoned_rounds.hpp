@@ -38,6 +38,8 @@ class PoisonedRounds final : public RoundsWatch {
   void expect_idle_at_the_end();
 
  private:
+  std::vector<RowId> draw(std::uint64_t entropy, std::int64_t wanted) const;
+  void draw_last_rows();  // once
   bool follows(std::size_t v) const;
   void take_rows_of(std::size_t v, const std::vector<RowId>& rows);
   std::optional<std::string> fault_of(std::size_t v, const TimedSamples& samples);
@@ -47,9 +49,10 @@ class PoisonedRounds final : public RoundsWatch {
   std::vector<VerifiedVariant>& variants_;
   IdleWatch idle_;
   std::mt19937_64 random_;
-  std::int64_t next_ = 0;       // number of the round that a poisoned one follows
-  std::int64_t block_end_ = 0;  // of rounds of which one is chosen
-  std::int64_t poisoned_ = 0;   // rounds so far
+  std::int64_t next_ = 0;    // number of the round that a poisoned one follows
+  std::int64_t block_ = 12;  // rounds of which one is chosen
+  std::int64_t block_end_ = 0;
+  std::int64_t poisoned_ = 0;  // rounds so far
   InputSet inputs_ = InputSet::second;
   std::vector<RowId> rows_;  // of the present round
   std::uint64_t last_entropy_ = 0;
