@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "reports/document/first_sentences.hpp"
+#include "reports/findings/sentences.hpp"
 #include "reports/tables/variant_rows.hpp"
 #include "reports/view/format.hpp"
 

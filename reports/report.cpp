@@ -12,7 +12,7 @@
 #include "reports/figures/report_data.hpp"
 #include "reports/page/page.hpp"
 #include "reports/site/new_folder.hpp"
-#include "reports/tables/all_tables.hpp"
+#include "reports/findings/all_tables.hpp"
 
 namespace hilbench {
 namespace {

@@ -25,9 +25,9 @@ ExitCode check_command(const std::filesystem::path& folder) {
     fmt::print("{} holds no records\n", folder.string());
     return ExitCode::inconclusive;
   }
-  const std::vector<Finding> findings = check_results(input, names_here());
-  fmt::print("{}", check_text(findings, folder.string()));
-  return may_be_published(findings) ? ExitCode::done : ExitCode::failed;
+  const std::vector<CheckLine> lines = check_results(input, names_here());
+  fmt::print("{}", check_text(lines, folder.string()));
+  return may_be_published(lines) ? ExitCode::done : ExitCode::failed;
 }
 
 }  // namespace

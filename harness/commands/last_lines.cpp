@@ -12,7 +12,7 @@
 #include "kernels/base/text/share.hpp"
 #include "kernels/base/text/text.hpp"
 #include "reports/check/check.hpp"
-#include "reports/document/first_sentences.hpp"
+#include "reports/findings/sentences.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/view.hpp"
 

@@ -77,49 +77,49 @@ std::string some_of(const Chosen& some, std::size_t all) {
                      name_of(*some.front()));
 }
 
-void check_schema(const std::vector<Record>& records, Findings& findings) {
+void check_schema(const std::vector<Record>& records, CheckLines& lines) {
   const Chosen old = chosen(records, [](const Record& record) {
     return record.schema < kRecordSchema || (record.time && record.time->process_rounds.empty());
   });
   if (old.empty())
-    return add_ok(findings, fmt::format("schema: {} of schema {}",
-                                        plural(records.size(), "record", "records"), kRecordSchema));
-  add_not_ok(findings, fmt::format("schema: {}, measured by an older version; measure again",
-                                   some_of(old, records.size())));
+    return add_ok(lines, fmt::format("schema: {} of schema {}", plural(records.size(), "record", "records"),
+                                     kRecordSchema));
+  add_not_ok(lines, fmt::format("schema: {}, measured by an older version; measure again",
+                                some_of(old, records.size())));
 }
 
 // Ids are made of the parameters, by which the tables and the model go.
-void check_names(const std::vector<Record>& records, Findings& findings) {
+void check_names(const std::vector<Record>& records, CheckLines& lines) {
   const Chosen other = chosen(records, [](const Record& record) {
     std::string variant = variant_id(record.variant);
     if (record.twin) variant += kTwinSuffix;
     return record.case_id != case_id(record.work) || record.variant_id != variant;
   });
-  if (other.empty()) return add_ok(findings, "names: those of the parameters");
+  if (other.empty()) return add_ok(lines, "names: those of the parameters");
   const Record& first = *other.front();
-  add_not_ok(findings,
+  add_not_ok(lines,
              fmt::format("names: not those of the parameters in {}, which are those of {} {}; measure again",
                          some_of(other, records.size()), case_id(first.work), variant_id(first.variant)));
 }
 
-void check_failed(const std::vector<Record>& records, Findings& findings) {
+void check_failed(const std::vector<Record>& records, CheckLines& lines) {
   const auto of_status = [&](Status status) {
     return chosen(records, [status](const Record& record) { return record.status == status; });
   };
   const Chosen failed = of_status(Status::failed);
   if (!failed.empty())
-    add_not_ok(findings, fmt::format("failed: {}: {}; `run` with --retry-failed, or report the error",
-                                     some_of(failed, records.size()), failed.front()->reason));
+    add_not_ok(lines, fmt::format("failed: {}: {}; `run` with --retry-failed, or report the error",
+                                  some_of(failed, records.size()), failed.front()->reason));
   else if (of_status(Status::ok).empty())
-    add_not_ok(findings, "failed: no record is ok; measure cases that this machine can run");
+    add_not_ok(lines, "failed: no record is ok; measure cases that this machine can run");
   else
-    add_ok(findings, "failed: no record");
+    add_ok(lines, "failed: no record");
   for (const Status status : {Status::invalid, Status::skipped})
     if (const Chosen some = of_status(status); !some.empty())
-      add_note(findings, fmt::format("{}: {}", to_string(status), most_frequent(some)));
+      add_note(lines, fmt::format("{}: {}", to_string(status), most_frequent(some)));
 }
 
-void check_verification(const std::vector<Record>& records, Findings& findings) {
+void check_verification(const std::vector<Record>& records, CheckLines& lines) {
   const Chosen outputs =
       chosen(records, [](const Record& record) { return is_ok(record) && record.verify.has_value(); });
   Chosen unverified, external, untold, once;
@@ -137,20 +137,20 @@ void check_verification(const std::vector<Record>& records, Findings& findings) 
     if (after && verify.once) once.push_back(record);
   }
   if (unverified.empty())
-    add_ok(findings, fmt::format("verification: of {}", plural(outputs.size(), "output", "outputs")));
+    add_ok(lines, fmt::format("verification: of {}", plural(outputs.size(), "output", "outputs")));
   else
-    add_not_ok(findings, fmt::format("verification: outputs or keys were not looked at in {}; measure again",
-                                     some_of(unverified, records.size())));
+    add_not_ok(lines, fmt::format("verification: outputs or keys were not looked at in {}; measure again",
+                                  some_of(unverified, records.size())));
   if (!external.empty())
-    add_note(findings, fmt::format("verification: no keys were counted in external programs: {}",
-                                   some_of(external, records.size())));
+    add_note(lines, fmt::format("verification: no keys were counted in external programs: {}",
+                                some_of(external, records.size())));
   if (!once.empty())
-    add_note(findings, fmt::format("verification: verified once, on the inputs that were timed, because the "
-                                   "program takes no others: {}",
-                                   some_of(once, records.size())));
+    add_note(lines, fmt::format("verification: verified once, on the inputs that were timed, because the "
+                                "program takes no others: {}",
+                                some_of(once, records.size())));
   if (!untold.empty())
-    add_note(findings, fmt::format("verification: so many keys that one more or less does not show in {}",
-                                   some_of(untold, records.size())));
+    add_note(lines, fmt::format("verification: so many keys that one more or less does not show in {}",
+                                some_of(untold, records.size())));
 }
 
 // It said which protocol it speaks.
@@ -161,7 +161,7 @@ bool is_program(const Record& record) {
 }
 
 // What programs report, and what passed by other clocks meanwhile.
-void check_clocks(const std::vector<Record>& records, Findings& findings) {
+void check_clocks(const std::vector<Record>& records, CheckLines& lines) {
   Chosen programs, unheld;
   const Record* least = nullptr;
   const auto share = [](const Record* record) {
@@ -180,8 +180,8 @@ void check_clocks(const std::vector<Record>& records, Findings& findings) {
     if (least == nullptr || share(&record) < share(least)) least = &record;
   }
   if (!unheld.empty())
-    add_not_ok(findings, fmt::format("clocks: nothing is known of the requests to {}; measure again",
-                                     some_of(unheld, records.size())));
+    add_not_ok(lines, fmt::format("clocks: nothing is known of the requests to {}; measure again",
+                                  some_of(unheld, records.size())));
   if (programs.empty()) return;
   constexpr double kLeast = 0.5;
   const std::string text =
@@ -189,11 +189,11 @@ void check_clocks(const std::vector<Record>& records, Findings& findings) {
                   plural(programs.size(), "program", "programs"), name_of(*least), 100 * share(least),
                   least->requests->busy_ns ? "its GPU was busy" : "passed");
   if (share(least) >= kLeast || (least->work.device == DeviceKind::cuda && !least->requests->busy_ns))
-    return add_ok(findings, text);
-  add_not_ok(findings, text + "; its clock leaves out more than half");
+    return add_ok(lines, text);
+  add_not_ok(lines, text + "; its clock leaves out more than half");
 }
 
-void check_twins(const std::vector<Record>& records, Findings& findings) {
+void check_twins(const std::vector<Record>& records, CheckLines& lines) {
   std::set<std::string_view> with_twin;
   for (const Record& record : records)
     // A twin may be skipped because the variants left no memory for it: nothing can be done about that.
@@ -204,14 +204,13 @@ void check_twins(const std::vector<Record>& records, Findings& findings) {
   Chosen alone = references;
   std::erase_if(alone, [&](const Record* record) { return with_twin.count(record->case_id) > 0; });
   if (alone.empty())
-    return add_ok(findings,
-                  fmt::format("twins: of {}", plural(references.size(), "reference", "references")));
-  add_not_ok(findings,
+    return add_ok(lines, fmt::format("twins: of {}", plural(references.size(), "reference", "references")));
+  add_not_ok(lines,
              fmt::format("twins: {} of {} without one, the first {}; measure again", alone.size(),
                          plural(references.size(), "reference", "references"), name_of(*alone.front())));
 }
 
-void check_controls(const std::vector<Record>& records, Findings& findings) {
+void check_controls(const std::vector<Record>& records, CheckLines& lines) {
   using OfKernel = std::pair<std::string_view, std::string_view>;  // case, kernel
   std::set<OfKernel> controlled, judged;
   for (const Record& record : records)
@@ -223,9 +222,9 @@ void check_controls(const std::vector<Record>& records, Findings& findings) {
     if (!controlled.contains(of_kernel)) without.push_back(&record);
   }
   if (without.empty())
-    return add_ok(findings, fmt::format("controls: beside the orders of {}",
-                                        plural(judged.size(), "case and kernel", "cases and kernels")));
-  add_not_ok(findings,
+    return add_ok(lines, fmt::format("controls: beside the orders of {}",
+                                     plural(judged.size(), "case and kernel", "cases and kernels")));
+  add_not_ok(lines,
              fmt::format("controls: {} of {} have none, the first {}; measure order random, or linear "
                          "with `rows: gathered`, beside it",
                          without.size(), plural(judged.size(), "case and kernel", "cases and kernels"),
@@ -233,15 +232,15 @@ void check_controls(const std::vector<Record>& records, Findings& findings) {
              "orders without a control beside them");
 }
 
-void check_processes(const std::vector<Record>& records, Findings& findings) {
+void check_processes(const std::vector<Record>& records, CheckLines& lines) {
   const Chosen few = chosen(records, [](const Record& record) {
     return is_ok(record) && processes_of(record) < processes_needed(record);
   });
   if (few.empty())
-    return add_ok(findings, fmt::format("processes: {} or more on a GPU, {} or more on a processor",
-                                        kProcessesOnGpu, kProcessesOnCpu));
+    return add_ok(lines, fmt::format("processes: {} or more on a GPU, {} or more on a processor",
+                                     kProcessesOnGpu, kProcessesOnCpu));
   const Record& first = *few.front();
-  add_not_ok(findings,
+  add_not_ok(lines,
              fmt::format("processes: too few in {}, which has {}; `run` again with --processes {}",
                          some_of(few, records.size()), processes_of(first), processes_needed(first)),
              fmt::format("{}, where {} show how much processes differ",
@@ -249,41 +248,41 @@ void check_processes(const std::vector<Record>& records, Findings& findings) {
 }
 
 // A steady sample is seconds of executions: one of them is no single round.
-void check_rounds(const std::vector<Record>& records, Findings& findings) {
+void check_rounds(const std::vector<Record>& records, CheckLines& lines) {
   const Chosen single = chosen(records, [](const Record& record) {
     if (!is_ok(record) || !record.time || record.steady_s > 0) return false;
     const std::vector<std::int64_t>& rounds = record.time->process_rounds;
     return std::find(rounds.begin(), rounds.end(), 1) != rounds.end();
   });
-  if (single.empty()) return add_ok(findings, "rounds: 2 or more in each process");
-  add_note(findings,
+  if (single.empty()) return add_ok(lines, "rounds: 2 or more in each process");
+  add_note(lines,
            fmt::format("rounds: a process has only one in {}, so one disturbed execution spoils its "
                        "time; `run` again with a larger --budget, which the processes share",
                        some_of(single, records.size())),
            "single rounds");
 }
 
-void check_injected(const std::vector<Record>& records, Findings& findings) {
+void check_injected(const std::vector<Record>& records, CheckLines& lines) {
   const Chosen some = chosen(records, [](const Record& record) { return record.injected != 0; });
-  if (some.empty()) return add_ok(findings, "injected: nothing");
-  add_not_ok(findings,
+  if (some.empty()) return add_ok(lines, "injected: nothing");
+  add_not_ok(lines,
              fmt::format("injected: work was added to {}; results of a gate's test are no results",
                          some_of(some, records.size())),
              "injected work");
 }
 
-void check_noise(const std::vector<Record>& records, Findings& findings) {
+void check_noise(const std::vector<Record>& records, CheckLines& lines) {
   const Chosen twins =
       chosen(records, [](const Record& record) { return record.twin && record.speedup.has_value(); });
-  if (twins.empty()) return add_note(findings, "noise: no twin has an interval");
+  if (twins.empty()) return add_note(lines, "noise: no twin has an interval");
   const auto excludes_1 = [](const Record* record) {
     return record->speedup->ci.low > 1 || record->speedup->ci.high < 1;
   };
   const auto outside = static_cast<std::size_t>(std::count_if(twins.begin(), twins.end(), excludes_1));
   const std::string text = fmt::format("noise: the 95 % intervals of {} of {} exclude 1", outside,
                                        plural(twins.size(), "twin", "twins"));
-  if (binomial_at_least(outside, twins.size(), kTwinRate) >= kTwinAlarm) return add_ok(findings, text);
-  add_not_ok(findings, text + ", more than by chance; stop other programs, fix the clocks, and measure again",
+  if (binomial_at_least(outside, twins.size(), kTwinRate) >= kTwinAlarm) return add_ok(lines, text);
+  add_not_ok(lines, text + ", more than by chance; stop other programs, fix the clocks, and measure again",
              "equal things that differ more than by chance");
 }
 

@@ -19,7 +19,7 @@ std::optional<CoresHad> too_few(const std::vector<CoresHad>& all) {
 
 }  // namespace
 
-void check_processors(const std::vector<Record>& records, Findings& findings) {
+void check_processors(const std::vector<Record>& records, CheckLines& lines) {
   Chosen short_of, untold;
   std::size_t judged = 0;
   for (const Record& record : records) {
@@ -33,19 +33,19 @@ void check_processors(const std::vector<Record>& records, Findings& findings) {
   }
   if (!short_of.empty()) {
     const std::string why = too_few_cores_text(*too_few(cores_had(*short_of.front())));
-    return add_not_ok(findings,
+    return add_not_ok(lines,
                       fmt::format("processors: {} in {}; stop other programs, raise the limit of the "
                                   "container, or use fewer threads, and measure again",
                                   why, some_of(short_of, records.size())),
                       why);
   }
   if (!untold.empty())
-    return add_note(findings, fmt::format("processors: what the processes had of their cores is not known "
-                                          "of {}",
-                                          some_of(untold, records.size())));
-  add_ok(findings, judged == 0 ? "processors: no case of a processor"
-                               : fmt::format("processors: every process had {:.0f} % of its cores or more",
-                                             100 * kLeastShare));
+    return add_note(lines, fmt::format("processors: what the processes had of their cores is not known "
+                                       "of {}",
+                                       some_of(untold, records.size())));
+  add_ok(lines, judged == 0 ? "processors: no case of a processor"
+                            : fmt::format("processors: every process had {:.0f} % of its cores or more",
+                                          100 * kLeastShare));
 }
 
 }  // namespace hilbench

@@ -123,57 +123,56 @@ class PrivateFields {
 
 }  // namespace
 
-void check_build(const std::vector<Record>& records, Findings& findings) {
+void check_build(const std::vector<Record>& records, CheckLines& lines) {
   const std::set<std::string> commits = values_of(records, "/build/commit");
   const std::set<std::string> builds = values_of(records, "/build");
   if (commits.empty() || commits.count("unknown") > 0)
-    return add_not_ok(findings,
+    return add_not_ok(lines,
                       "build: the commit is not known; build in a clone made by git, and measure again");
   if (commits.size() > 1)
-    return add_not_ok(findings, fmt::format("build: several commits: {}; measure again into a new folder",
-                                            fmt::join(commits, ", ")));
+    return add_not_ok(lines, fmt::format("build: several commits: {}; measure again into a new folder",
+                                         fmt::join(commits, ", ")));
   const std::string& commit = *commits.begin();
   if (commit.ends_with("-dirty"))
-    return add_not_ok(findings, fmt::format("build: {} is no commit, files were changed; commit or undo the "
-                                            "changes, build, and measure again",
-                                            commit));
+    return add_not_ok(lines, fmt::format("build: {} is no commit, files were changed; commit or undo the "
+                                         "changes, build, and measure again",
+                                         commit));
   if (builds.size() > 1)
-    return add_not_ok(findings,
-                      "build: compilers, flags or libraries differ; measure again into a new folder");
-  add_ok(findings, "build: commit " + commit);
+    return add_not_ok(lines, "build: compilers, flags or libraries differ; measure again into a new folder");
+  add_ok(lines, "build: commit " + commit);
 }
 
-void check_machine(const std::vector<Record>& records, Findings& findings) {
+void check_machine(const std::vector<Record>& records, CheckLines& lines) {
   constexpr std::array<const char*, 7> kMembers = {
       "/host/cpu",    "/host/cores",         "/host/memory_bytes",  "/host/simd",
       "/device/name", "/device/driver_cuda", "/device_state/driver"};
   for (const char* member : kMembers)
     if (const std::set<std::string> values = values_of(records, member); values.size() > 1)
-      return add_not_ok(findings, fmt::format("machine: several machines or drivers, environment{} is {}; "
-                                              "measure again into a new folder",
-                                              member, fmt::join(values, " and ")));
+      return add_not_ok(lines, fmt::format("machine: several machines or drivers, environment{} is {}; "
+                                           "measure again into a new folder",
+                                           member, fmt::join(values, " and ")));
   const std::set<std::string> cpus = values_of(records, "/host/cpu"),
                               gpus = values_of(records, "/device/name");
-  if (cpus.empty()) return add_not_ok(findings, "machine: no record says which; measure again");
-  add_ok(findings, fmt::format("machine: {}{}{}", *cpus.begin(), gpus.empty() ? "" : ", ",
-                               gpus.empty() ? "" : *gpus.begin()));
+  if (cpus.empty()) return add_not_ok(lines, "machine: no record says which; measure again");
+  add_ok(lines, fmt::format("machine: {}{}{}", *cpus.begin(), gpus.empty() ? "" : ", ",
+                            gpus.empty() ? "" : *gpus.begin()));
 }
 
-void check_quiet(const std::vector<Record>& records, Findings& findings) {
+void check_quiet(const std::vector<Record>& records, CheckLines& lines) {
   Disturbances seen;
   seen.add(records);
   std::vector<std::string> found = seen.of_gpu();
   for (std::string& sentence : seen.of_host(cores_of(records))) found.push_back(std::move(sentence));
   if (!found.empty())
-    return add_not_ok(findings,
+    return add_not_ok(lines,
                       fmt::format("quiet: {}; stop other programs, see to the cooling, and measure again",
                                   fmt::join(found, ", ")),
                       fmt::format("{}", fmt::join(found, ", ")));
-  if (!seen.known()) return add_note(findings, "quiet: no record says how busy the machine was");
-  add_ok(findings, "quiet: little else ran");
+  if (!seen.known()) return add_note(lines, "quiet: no record says how busy the machine was");
+  add_ok(lines, "quiet: little else ran");
 }
 
-void check_private(const ReportInput& input, const PrivateNames& names, Findings& findings) {
+void check_private(const ReportInput& input, const PrivateNames& names, CheckLines& lines) {
   PrivateFields fields(names);
   // What publish.sh keeps of the meta.
   for (const char* key : {"command", "sweep_file", "title", "question", "description"}) {
@@ -192,10 +191,9 @@ void check_private(const ReportInput& input, const PrivateNames& names, Findings
       fields.add("asked.order_file", "an absolute path");
   }
   if (fields.found().empty())
-    return add_ok(findings, "private: no absolute path, no name of this machine or its user");
-  add_not_ok(findings,
-             fmt::format("private: {}; run from the folder of the program, with paths relative to it",
-                         fmt::join(fields.found(), ", ")));
+    return add_ok(lines, "private: no absolute path, no name of this machine or its user");
+  add_not_ok(lines, fmt::format("private: {}; run from the folder of the program, with paths relative to it",
+                                fmt::join(fields.found(), ", ")));
 }
 
 }  // namespace hilbench

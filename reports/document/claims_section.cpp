@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "reports/document/sections.hpp"
 #include "reports/tables/claim_headlines.hpp"
 #include "reports/tables/claim_levels.hpp"
@@ -86,6 +89,36 @@ Section claims_section(const std::vector<ClaimAnswer>& answers, const std::strin
   section.blocks.push_back(
       Paragraph{"Claims that these records cannot test are listed further below, each with the reason."});
   return section;
+}
+
+std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
+  // Answers in another dtype than the claim's stand apart, in the tables.
+  const auto count = [&](auto counts) {
+    return static_cast<std::size_t>(std::count_if(
+        answers.begin(), answers.end(), [&](const ClaimAnswer& a) { return !a.other_dtype && counts(a); }));
+  };
+  const auto with = [&](ClaimVerdict verdict) {
+    return count([verdict](const ClaimAnswer& a) { return a.verdict == verdict; });
+  };
+  const std::size_t untestable = with(ClaimVerdict::not_testable);
+  if (untestable == count([](const ClaimAnswer&) { return true; })) return {};
+  const std::size_t reproduced = with(ClaimVerdict::reproduced);
+  const std::size_t gains =
+      count([](const ClaimAnswer& a) { return a.verdict == ClaimVerdict::reproduced && is_about_a_gain(a); });
+  std::vector<Tile> tiles;
+  const auto add = [&](std::size_t value, std::string label, Tone tone) {
+    tiles.push_back({std::to_string(value), std::move(label), value > 0 ? tone : Tone::muted});
+  };
+  add(gains, "gains reproduced", Tone::good);
+  add(reproduced - gains, "claims of a loss or of no difference reproduced", Tone::neutral);
+  for (const auto& [verdict, tone] : {std::pair{ClaimVerdict::smaller_than_claimed, Tone::neutral},
+                                      {ClaimVerdict::no_gain, Tone::neutral},
+                                      {ClaimVerdict::excluded, Tone::excluded},
+                                      {ClaimVerdict::contradicted, Tone::bad},
+                                      {ClaimVerdict::inconclusive, Tone::muted},
+                                      {ClaimVerdict::not_testable, Tone::muted}})
+    add(with(verdict), std::string(to_string(verdict)), tone);
+  return tiles;
 }
 
 }  // namespace hilbench

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/base/text/text.hpp"
 #include "kernels/base/text/yaml.hpp"
-#include "reports/document/first_sentences.hpp"
 #include "reports/document/sections.hpp"
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sentences.hpp"
 #include "reports/tables/claim_tables.hpp"
 #include "reports/tables/commands.hpp"
 #include "reports/tables/comparison.hpp"
@@ -15,11 +17,8 @@
 #include "reports/tables/environment.hpp"
 #include "reports/tables/locality.hpp"
 #include "reports/tables/problems.hpp"
-#include "reports/tables/rings.hpp"
-#include "reports/tables/rivals.hpp"
 #include "reports/tables/summary.hpp"
 #include "reports/tables/window_pairs.hpp"
-#include "reports/tables/window_times.hpp"
 #include "reports/tables/windows.hpp"
 #include "reports/view/dense_case.hpp"
 #include "reports/view/environment_values.hpp"
@@ -51,11 +50,8 @@ Section comparison_section(const View& view) {
                           ? fmt::format(", copy {} GB/s", number_text(*of_case.copy_bytes_per_s / 1e9, 3))
                           : "")});
     section.blocks.push_back(comparison_table({&of_case, 1}));
-    if (Table explained = explained_table({&of_case, 1}); !explained.rows.empty()) {
-      if (const std::string said = explanation(of_case); !said.empty())
-        section.blocks.push_back(Paragraph{said});
-      section.blocks.push_back(std::move(explained));
-    }
+    if (std::string said = explanation(of_case); !said.empty())
+      section.blocks.push_back(Paragraph{std::move(said)});
   }
   if (shown < view.cases.size())
     section.blocks.push_back(Paragraph{
@@ -69,27 +65,90 @@ Section table_section(std::string id, std::string title, std::string text, Table
   section.blocks.push_back(std::move(table));
   return section;
 }
-Section summary_section(Table summary, bool windows_apart) {
-  std::string text =
-      "In how many cases each variant has which verdict against the reference. Faster and slower: beyond the "
-      "margin, corrected for the number of variants and cases that are judged together. Equivalent: inside "
-      "the margin. Inconclusive: the samples do not decide.";
-  if (windows_apart)
-    text +=
-        " Cases of windows and cases of segments, such as dense attention on all pairs, are summed up apart: "
-        "they are different functions.";
-  return table_section("summary", "Every variant against the reference", std::move(text), std::move(summary));
-}
-Section rivals_section(Table rivals, const View& view) {
-  rivals.fold = "The same as numbers, with times and rates";
-  std::string text =
-      "Rivals are baselines that compute the same case. Each number is the time of the rival / the time of "
-      "the kernel in linear order, paired round by round, with its 95 % interval. Above 1, the kernel is "
-      "faster. All variants of a row read the same inputs, and their outputs were verified.";
-  if (!dense_cases(view).empty())
-    text += " Windows and dense attention on all pairs, in one segment, are different functions.";
-  return table_section("rivals", "Kernels against their rivals", std::move(text), std::move(rivals));
-}
+constexpr const char* kVariants =
+    "In how many cases each variant has which verdict against the reference. Faster and slower: beyond the "
+    "margin, corrected for the number of variants and cases that are judged together. Equivalent: inside "
+    "the margin. Inconclusive: the samples do not decide.";
+constexpr const char* kVariantsOfTwoFunctions =
+    " Cases of windows and cases of segments, such as dense attention on all pairs, are summed up apart: "
+    "they are different functions.";
+constexpr const char* kRivals =
+    "Rivals are baselines that compute the same case. Each number is the time of the rival / the time of "
+    "the kernel in linear order, paired round by round, with its 95 % interval. Above 1, the kernel is "
+    "faster. All variants of a row read the same inputs, and their outputs were verified.";
+constexpr const char* kRivalsOfTwoFunctions =
+    " Windows and dense attention on all pairs, in one segment, are different functions.";
+constexpr const char* kRatios =
+    "Time of the reference / time of the variant. K and V: bytes of both together. Keys: how many a query "
+    "reads.";
+constexpr const char* kCounts =
+    "How strongly the speedup of a variant goes with how many times as much it counts as its reference: "
+    "Spearman's rank correlation over all cases and variants. -1: more always means slower; 0: the count "
+    "says nothing.";
+constexpr const char* kRates =
+    "A dense case in which a query reads the same number of keys does the same work on each key. A dilated "
+    "case may be slower: its rows lie apart in memory, and its time includes clearing the rows that no "
+    "branch covers.";
+constexpr const char* kInputs =
+    "Time with these inputs / time with normal inputs; the two are measured apart.";
+constexpr const char* kRingSpeedups = "Time of one rank on the same work / time of the ring.";
+constexpr const char* kPredictions =
+    "Rings of more ranks than the model was fitted on, against what it predicted of them.";
+constexpr const char* kEnergy = "Joules of the whole device for one execution, of steady samples.";
+constexpr const char* kWindows =
+    "Time of raster order / time of the variant; behind it, the pairs that its tiles compute / those that "
+    "are needed. Above 1, the variant is faster. All pairs are another function: such a column shows what "
+    "the windows save, and its ratios are from cases that were measured in turn.";
+constexpr const char* kWindowTimes =
+    "For each case, the line a + b x computed pairs with the smallest relative errors over all orders. A "
+    "residual near 0 says that the order changes the time by the pairs alone. A large one says that "
+    "something else counts, such as caches.";
+
+// Findings as sections. What the first sentences of the document say is not said again.
+class Tellings {
+ public:
+  Tellings(std::vector<Section>& sections, const std::vector<Finding>& findings,
+           const std::vector<std::string>& said)
+      : sections_(sections), findings_(findings), said_(said) {}
+
+  const Finding* find(std::string_view id) const { return find_finding(findings_, id); }
+
+  std::vector<std::string> unsaid(const Finding& finding) const {
+    std::vector<std::string> sentences = finding.sentences;
+    std::erase_if(sentences, [&](const std::string& sentence) {
+      return std::find(said_.begin(), said_.end(), sentence) != said_.end();
+    });
+    return sentences;
+  }
+
+  // Begins a section, which add() fills; end() leaves it out if it is empty.
+  void begin(const char* id, const char* title) { next_ = {.id = id, .title = title, .blocks = {}}; }
+  void add(std::string_view id, std::string text, const char* fold = "") {
+    const Finding* finding = find(id);
+    if (finding == nullptr) return;
+    for (std::string& sentence : unsaid(*finding)) next_.blocks.push_back(Paragraph{std::move(sentence)});
+    if (finding->table.rows.empty()) return;
+    if (!text.empty()) next_.blocks.push_back(Paragraph{std::move(text)});
+    Table table = finding->table;
+    table.fold = fold;
+    next_.blocks.push_back(std::move(table));
+  }
+  void add(Table table, const char* fold) {
+    if (table.rows.empty()) return;
+    table.fold = fold;
+    next_.blocks.push_back(std::move(table));
+  }
+  void end() {
+    if (!next_.blocks.empty()) sections_.push_back(std::exchange(next_, {}));
+  }
+  void add(Section section) { sections_.push_back(std::move(section)); }
+
+ private:
+  std::vector<Section>& sections_;
+  const std::vector<Finding>& findings_;
+  const std::vector<std::string>& said_;
+  Section next_;
+};
 
 Section locality_section(const View& view) {
   Section section{.id = "locality", .title = "Locality", .blocks = {}, .form = Form::text};
@@ -134,76 +193,87 @@ Section commands_section(const View& view) {
 }
 
 // What the records answer: claims, variants, rivals, rings.
-void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers,
+void add_answers(Tellings& tellings, const View& view, const std::vector<ClaimAnswer>& answers,
                  const std::vector<ClaimAnswer>& of_papers) {
-  if (!answers.empty()) sections.push_back(claims_section(answers, view.machine));
-  if (Section papers = literature_section(of_papers); !papers.blocks.empty())
-    sections.push_back(std::move(papers));
-  if (Table summary = summary_table(view); !summary.rows.empty())
-    sections.push_back(summary_section(std::move(summary), sums_windows_apart(view)));
-  if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
-    sections.push_back(rivals_section(std::move(rivals), view));
-  if (Table rings = rings_table(view); !rings.rows.empty())
-    sections.push_back(
-        rings_section(std::move(rings), {view.prediction_notes.begin(), view.prediction_notes.end()}));
+  if (!answers.empty()) tellings.add(claims_section(answers, view.machine));
+  if (Section papers = literature_section(of_papers); !papers.blocks.empty()) tellings.add(std::move(papers));
+  tellings.begin("summary", "Every variant against the reference");
+  tellings.add("variants",
+               std::string(kVariants) + (sums_windows_apart(view) ? kVariantsOfTwoFunctions : ""));
+  tellings.add("effects", "");
+  tellings.add("ratios", kRatios, "The ratios, case by case");
+  tellings.add("counts", kCounts, "Every count");
+  tellings.end();
+  tellings.begin("rivals", "Kernels against their rivals");
+  tellings.add("rivals", std::string(kRivals) + (dense_cases(view).empty() ? "" : kRivalsOfTwoFunctions),
+               "The same as numbers, with times and rates");
+  tellings.end();
+  tellings.begin("rates", "Rates beside those of other cases");
+  tellings.add("rates", kRates, "Rates of the kernel in linear order");
+  tellings.add("inputs", kInputs);
+  tellings.end();
+  if (const Finding* rings = tellings.find("rings"); rings != nullptr && !rings->table.rows.empty())
+    tellings.add(rings_section(rings->table, tellings.unsaid(*rings)));
+  tellings.begin("ring_speedups", "Rings by ring size, and what was predicted of them");
+  tellings.add("ring_speedups", kRingSpeedups, "Speedup over one rank, case by case");
+  tellings.add("predictions", kPredictions);
+  tellings.end();
+  tellings.begin("energy", "Energy of an execution");
+  tellings.add("energy", kEnergy);
+  tellings.end();
 }
 
 // Windows on grids: orders beside rivals, pairs, and time by pairs.
-void add_windows(std::vector<Section>& sections, const View& view) {
-  if (Table windows = windows_table(view); !windows.rows.empty())
-    sections.push_back(table_section(
-        "windows", "Windows: orders and rivals",
-        "Every order and every rival of each case, and dense attention on the same tokens if the sweep has "
-        "that case. Ratios are the time of the kernel in raster order / the time of the row. Above 1, the "
-        "row is faster. All pairs are another function: such a row shows what the windows save, and its "
-        "ratio is from cases that were measured in turn.",
-        std::move(windows)));
+void add_windows(Tellings& tellings, const View& view) {
+  tellings.begin("windows", "Windows: orders and rivals");
+  tellings.add("windows", kWindows);
+  tellings.add(windows_table(view), "Row by row, with times");
+  tellings.end();
   if (Table pairs = window_pairs_table(view); !pairs.rows.empty())
-    sections.push_back(table_section(
+    tellings.add(table_section(
         "pairs", "Pairs of windows",
         "Needed are the (query, key) pairs that the windows select; FLOPs count these. Computed are those "
         "that the tiles of the kernel multiply: each tile reads the keys of all its queries. The order of "
         "the positions decides how near its queries are to each other. Counted exactly, before any time is "
         "measured.",
         std::move(pairs)));
-  if (Table times = window_times_table(view); !times.rows.empty())
-    sections.push_back(table_section(
-        "window_times", "Windows: time by computed pairs",
-        "For each case, the line a + b x computed pairs with the smallest relative errors over all orders. A "
-        "residual near 0 says that the order changes the time by the pairs alone. A large one says that "
-        "something else counts, such as caches.",
-        std::move(times)));
+  tellings.begin("window_times", "Windows: time by computed pairs");
+  tellings.add("window_times", kWindowTimes);
+  tellings.end();
 }
 
 // Case by case: figures, times, counters.
-void add_cases(std::vector<Section>& sections, const View& view, std::vector<Figure> figures) {
+void add_cases(Tellings& tellings, const View& view, std::vector<Figure> figures) {
   if (!figures.empty()) {
     Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
     for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
-    sections.push_back(std::move(section));
+    tellings.add(std::move(section));
   }
-  sections.push_back(comparison_section(view));
-  add_windows(sections, view);
-  sections.push_back(locality_section(view));
+  tellings.add(comparison_section(view));
+  tellings.begin("counters", "Counters beside the ratios");
+  tellings.add("counters", "", "Counters, variant by variant");
+  tellings.end();
+  add_windows(tellings, view);
+  tellings.add(locality_section(view));
 }
 
 // What is missing, the machine, the method, and the commands that repeat the rows.
-void add_background(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers,
+void add_background(Tellings& tellings, const View& view, const std::vector<ClaimAnswer>& answers,
                     const std::vector<std::string>& notes) {
   if (Table unavailable = unavailable_table(view); !unavailable.rows.empty())
-    sections.push_back(
-        table_section("unread", "Counters that could not be read", "", std::move(unavailable)));
+    tellings.add(table_section("unread", "Counters that could not be read", "", std::move(unavailable)));
   if (Table untestable = untestable_claims_table(answers); !untestable.rows.empty()) {
     untestable.fold =
         plural(untestable.rows.size(), "claim, with the reason", "claims, each with the reason");
-    sections.push_back(
+    tellings.add(
         table_section("untestable", "Claims that these records cannot test", "", std::move(untestable)));
   }
-  if (Section twins = twins_section(view); !twins.blocks.empty()) sections.push_back(std::move(twins));
-  sections.push_back(problems_section(view, notes));
-  sections.push_back(table_section("environment", "Environment", "", environment_table(view)));
-  sections.push_back(method_section(view));
-  sections.push_back(commands_section(view));
+  if (const Finding* twins = tellings.find("twins"))
+    tellings.add(twins_section(twins->table, tellings.unsaid(*twins)));
+  tellings.add(problems_section(view, notes));
+  tellings.add(table_section("environment", "Environment", "", environment_table(view)));
+  tellings.add(method_section(view));
+  tellings.add(commands_section(view));
 }
 
 // `question:` of the text of the sweep, which stores keep; "" if there is none.
@@ -221,15 +291,6 @@ std::string stated_question(const View& view) {
   } catch (const Error&) {
     return "";  // the text is from outside, and a report needs no more of it
   }
-}
-
-// Records from before sweeps named claims are held against all claims. If they test none, only the reasons
-// are left, folded.
-std::vector<ClaimAnswer> shown_answers(const View& view, const std::vector<ClaimAnswer>& answers) {
-  const bool tested = std::any_of(answers.begin(), answers.end(), [](const ClaimAnswer& answer) {
-    return answer.verdict != ClaimVerdict::not_testable;
-  });
-  return tested || view.meta.contains("claims") ? answers : std::vector<ClaimAnswer>{};
 }
 
 }  // namespace
@@ -266,9 +327,11 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answe
     document.answer.push_back(papers);
   if (const std::string subject = subject_of(view); !subject.empty() && subject != document.question)
     document.title += ": " + subject;
-  add_answers(document.sections, view, answers, of_papers);
-  add_cases(document.sections, view, std::move(figures));
-  add_background(document.sections, view, of_reports, notes);
+  const std::vector<Finding> findings = findings_of(view, all_answers);
+  Tellings tellings(document.sections, findings, document.answer);
+  add_answers(tellings, view, answers, of_papers);
+  add_cases(tellings, view, std::move(figures));
+  add_background(tellings, view, of_reports, notes);
   return document;
 }
 

@@ -1,9 +1,4 @@
 // The section "Papers against measurement".
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <map>
-
 #include "reports/document/sections.hpp"
 #include "reports/tables/literature.hpp"
 
@@ -27,16 +22,6 @@ Section literature_section(const std::vector<ClaimAnswer>& answers) {
     section.blocks.push_back(std::move(untestable));
   }
   return section;
-}
-
-std::string papers_sentence(const std::vector<ClaimAnswer>& answers) {
-  std::map<ClaimVerdict, std::size_t> verdicts;
-  for (const ClaimAnswer& answer : answers) ++verdicts[answer.verdict];
-  if (verdicts.empty()) return "";
-  std::vector<std::string> parts;
-  for (const auto& [verdict, count] : verdicts)
-    parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
-  return fmt::format("Claims of papers: {}.", fmt::join(parts, ", "));
 }
 
 }  // namespace hilbench

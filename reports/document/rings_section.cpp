@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::size_t kMostRingRowsOnPage = 300;
 
-// The page leaves out columns without any value.
-void hide_empty_columns(Table& table) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    if (std::ranges::all_of(table.rows, [i](const auto& row) { return row[i].text.empty(); }))
-      table.columns[i].show = Show::data;
-}
-
 bool shows(const Table& table, std::string_view key) {
   return std::ranges::any_of(
       table.columns, [&](const Column& column) { return column.key == key && column.show != Show::data; });
@@ -52,17 +45,16 @@ std::vector<std::string> column_notes(const Table& rings) {
 
 }  // namespace
 
-Section rings_section(Table rings, const std::vector<std::string>& predicted) {
-  hide_empty_columns(rings);
+Section rings_section(Table rings, const std::vector<std::string>& sentences) {
   const bool against_one = shows(rings, "speedup_text") || shows(rings, "efficiency_per_rank_text");
   Section section{.id = "rings", .title = against_one ? "Rings against one rank" : "Rings", .blocks = {}};
+  for (const std::string& sentence : sentences) section.blocks.push_back(Paragraph{sentence});
   section.blocks.push_back(
       Paragraph{"For each ring: the time until the last rank is done, the bytes that all ranks send "
                 "together, the times of computation alone and of exchange alone, and the share of the "
                 "exchange that is hidden behind computation. The share is left out if repeated runs differ "
                 "by more than the exchange takes."});
   section.blocks.push_back(Bullets{column_notes(rings)});
-  if (!predicted.empty()) section.blocks.push_back(Bullets{predicted});
   const std::size_t rows = rings.rows.size();
   if (rows > kMostRingRowsOnPage) rings.rows.resize(kMostRingRowsOnPage);
   rings.fold = plural(rows, "row, ring size by ring size", "rows, ring size by ring size");

@@ -12,16 +12,15 @@ namespace hilbench {
 // least one answer.
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine);
 
+// How many claims have each verdict; none if these records test no claim.
+std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers);
+
 // What papers claim; no blocks without an answer.
 Section literature_section(const std::vector<ClaimAnswer>& answers);
-// How many of them have which verdict; empty without an answer.
-std::string papers_sentence(const std::vector<ClaimAnswer>& answers);
 
-// `rings`: of rings_table(). `predicted`: how well the model of rings fits.
-Section rings_section(Table rings, const std::vector<std::string>& predicted);
-
-// How far the twins of these records are from their references; no blocks if none was judged.
-Section twins_section(const View& view);
+// The findings on rings and twins: a table, and the sentences that stand above it.
+Section rings_section(Table rings, const std::vector<std::string>& sentences);
+Section twins_section(Table twins, const std::vector<std::string>& sentences);
 
 // How every number was measured.
 Section method_section(const View& view);

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "reports/document/sections.hpp"
-#include "reports/tables/twins.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -12,11 +11,9 @@ constexpr std::size_t kMostTwinsOnPage = 10;
 
 }  // namespace
 
-Section twins_section(const View& view) {
+Section twins_section(Table twins, const std::vector<std::string>& sentences) {
   Section section{.id = "twins", .title = "Two equal variants", .blocks = {}};
-  Table twins = twins_table(view);
-  if (twins.rows.empty()) return section;
-  section.blocks.push_back(Paragraph{twins_sentence(view) + " " + twins_distances_sentence(view)});
+  for (const std::string& sentence : sentences) section.blocks.push_back(Paragraph{sentence});
   const std::size_t rest = twins.rows.size() - std::min(twins.rows.size(), kMostTwinsOnPage);
   twins.rows.resize(twins.rows.size() - rest);
   twins.fold = plural(twins.rows.size(), "twin", "twins that differ most");

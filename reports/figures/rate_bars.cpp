@@ -22,7 +22,7 @@ std::string pattern_words(const Case& work) {
 
 // What the cases of a panel share.
 std::string shared_text(const Case& work) {
-  const std::string whole = masked_case_text(work);
+  const std::string whole = whole_case_text(work);
   std::string text = whole.substr(pattern_text(work).size() + 2);  // after the pattern and ", "
   if (const std::string words = pattern_words(work); !words.empty()) text += ", " + words;
   if (work.kv_heads != 0 && work.kv_heads != work.heads) text += fmt::format(", kv heads {}", work.kv_heads);

@@ -44,7 +44,7 @@ json case_json(const CaseView& of_case) {
     segment = std::max(segment, branch.segment_length);
     dilation = std::max(dilation, branch.dilation);
   }
-  const std::string family = masked_case_text(work);  // all but its ring size
+  const std::string family = whole_case_text(work);  // all but its ring size
   json made = {{"id", of_case.case_id},
                {"word", repeat_word(of_case.case_id)},
                {"family", family},

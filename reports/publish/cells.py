@@ -5,11 +5,8 @@ import textwrap
 WIDTH = 120
 
 
-def markdown(header, rows, without_empty=False):
-    """A table; cells are taken as they are. `without_empty`: a column in which all cells are empty is left out."""
-    if without_empty and rows:
-        held = [any(cell != "" for cell in column) for column in zip(*rows)]
-        header, *rows = [[cell for cell, holds in zip(row, held) if holds] for row in (header, *rows)]
+def markdown(header, rows):
+    """A table; cells are taken as they are."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
@@ -35,11 +32,6 @@ def span(values, form=".3f"):
         return ""
     least, most = (f"{end:{form}}" for end in (min(values), max(values)))
     return least if least == most else f"{least} to {most}"
-
-
-def margin_text(margins):
-    """What effects must exceed to count: "1 %", "1 to 2.8 %"."""
-    return span([100 * float(margin) for margin in margins if margin != ""], ".3g") + " %"
 
 
 def interval(row, key="speedup"):
@@ -80,16 +72,6 @@ def place_text(case):
         return window_text(grid[1:], window[3:])
     length, segments, dilations = (part[1:] for part in case.split("-")[:3])
     return f"n {length}, {pattern_text(segments.split('.'), dilations.split('.'))}"
-
-
-def parameters_text(params):
-    """The same of the parameters of a record."""
-    if params.get("mask"):
-        positions = params["grid"] or [params["sequence_length"]]
-        return mask_text("x".join(map(str, positions)), params["mask_block"], params["mask"][:8])
-    if params.get("grid"):
-        return window_text(*("x".join(map(str, params[name])) for name in ("grid", "window")))
-    return f"n {params['sequence_length']}, {pattern_text(params['segments'], params['dilations'])}"
 
 
 def dtype_of(case):

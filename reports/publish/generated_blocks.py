@@ -7,8 +7,8 @@ generated_blocks.py check [PATH...]   says which blocks that would change: exit 
 
 PATH is a published folder (its pages are README.md and other Markdown files with marks), a Markdown file, a picture, or
 a folder of Markdown files and pictures; default: README.md, docs and every published folder. In a published folder the
-arguments of a block are [SWEEP [VARIANTS]], VARIANTS a regular expression for what follows a kernel's name; in other
-files [FOLDER [SWEEP]].
+first argument of most blocks is a SWEEP, in other files a FOLDER and then a SWEEP. `said`, `table` and `finding` take
+the id of a finding besides, and may take a regular expression for CASE/VARIANT: `hilbench show` has the same words.
 
 A folder of a processor's results without a README.md gets processor_page.md for one, or calibration_page.md if it holds
 nothing else; one of a GPU has none. Tables are made by the program:
@@ -21,14 +21,13 @@ import re
 import sys
 import zlib
 
-from blocks import (calibration, claims, counts, documents, kernels, left_out, machine, orders, picture, rates,
-                    ring_plans, rings, runs, two_folders, windows)
+from blocks import (calibration, claims, documents, findings, kernels, left_out, machine, orders, picture, ring_plans,
+                    rings, runs, two_folders)
 from marks import BEGINS, MarkError, filled, stale_blocks
 from published import Folder, Published
 from render import TREE, RenderError, sweeps_of
 
-MODULES = (calibration, claims, counts, kernels, left_out, machine, orders, rates, ring_plans, rings, runs, two_folders,
-           windows)
+MODULES = (calibration, claims, findings, kernels, left_out, machine, orders, ring_plans, rings, runs, two_folders)
 PROCESSOR_PAGE = pathlib.Path(__file__).with_name("processor_page.md")
 CALIBRATION_PAGE = pathlib.Path(__file__).with_name("calibration_page.md")
 CALIBRATION_PART = pathlib.Path(__file__).with_name("calibration_part.md")  # of both pages

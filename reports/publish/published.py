@@ -51,12 +51,6 @@ def own(rows):
     return (row for row in rows if row["case"] or row["in_sweep"] == row["claim"])
 
 
-def chosen(rows, variants):
-    """Rows of kernels whose variant, after the kernel's name, matches `variants`."""
-    return [row for row in rows if "/" in row["variant"]
-            and re.fullmatch(variants or ".*", row["variant"].split("/", 1)[1])]
-
-
 def value_of(record, counter):
     """A counter's value; None if it was not read."""
     return (record["counters"].get(counter) or {}).get("value")

@@ -30,6 +30,13 @@ double binomial_at_least(std::size_t count, std::size_t trials, double rate) {
   return boost::math::cdf(boost::math::complement(successes, static_cast<double>(count) - 1));
 }
 
+Interval rate_interval(std::size_t count, std::size_t trials) {
+  constexpr double kTail = 0.025;
+  const auto successes = static_cast<double>(count), of = static_cast<double>(trials);
+  return {.low = Binomial::find_lower_bound_on_p(of, successes, kTail),
+          .high = Binomial::find_upper_bound_on_p(of, successes, kTail)};
+}
+
 std::optional<std::size_t> median_interval_rank(std::size_t count) {
   constexpr double kTail = 0.025;
   if (count < 2) return std::nullopt;

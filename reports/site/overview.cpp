@@ -116,10 +116,12 @@ std::string sweep_address(const SweepOverview& sweep) {
 std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines) {
   std::map<Verdict, std::size_t> beside;
   std::size_t controlled = 0, gains = 0, reproduced = 0;
+  std::vector<double> times;  // of Hilbert order / linear order
   for (const MachineOverview& machine : machines)
     for (const SweepOverview& sweep : machine.sweeps)
       for (const ClaimEntry& entry : sweep.claims) {
         if (entry.of_paper || entry.compares != kKernelTime) continue;
+        if (entry.measured) times.push_back(1 / *entry.measured);
         if (entry.against_random) ++beside[*entry.against_random], ++controlled;
         gains += entry.gain;
         reproduced += entry.gain && entry.verdict == ClaimVerdict::reproduced;
@@ -137,6 +139,11 @@ std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& ma
     said.push_back(fmt::format("{} of {} of a claim that Hilbert order makes a kernel faster {} the claim.",
                                reproduced == 0 ? "None" : std::to_string(reproduced),
                                plural(gains, "test", "tests"), reproduced <= 1 ? "reproduces" : "reproduce"));
+  if (!times.empty()) {
+    const auto [least, most] = std::minmax_element(times.begin(), times.end());
+    said.push_back(fmt::format(
+        "In these tests Hilbert order took {:.3f} to {:.3f} times as long as linear order.", *least, *most));
+  }
   return said;
 }
 

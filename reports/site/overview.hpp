@@ -62,7 +62,8 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
 std::string sweep_address(const SweepOverview& sweep);
 
 // What all answers about kernel time say of Hilbert order: first against random order, the control, then
-// whether a claimed gain is reproduced. `machines` need not be all.
+// whether a claimed gain is reproduced, and the range of times. An answer in the dtype of its claim is a
+// test, of any sweep; over all cases together, only in the claim's own. `machines` need not be all.
 std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines);
 
 }  // namespace hilbench

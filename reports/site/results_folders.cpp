@@ -14,11 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has_results(const fs::path& folder) {
-  std::error_code ignored;
-  return holds_export(folder) || fs::exists(folder / "results.sqlite", ignored);
-}
-
 // The entries of a folder by name, without hidden ones and links.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
@@ -72,6 +67,11 @@ std::optional<fs::path> page_in(const MachineFolder& machine, const fs::path& fi
 }
 
 }  // namespace
+
+bool has_results(const fs::path& folder) {
+  std::error_code ignored;
+  return holds_export(folder) || fs::exists(folder / "results.sqlite", ignored);
+}
 
 std::optional<fs::path> page_of_link(const std::vector<MachineFolder>& machines, const MachineFolder& from,
                                      std::string_view link) {

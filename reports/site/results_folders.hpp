@@ -28,6 +28,9 @@ struct MachineFolder {
 std::optional<std::filesystem::path> page_of_link(const std::vector<MachineFolder>& machines,
                                                   const MachineFolder& from, std::string_view link);
 
+// Whether a folder holds a store or exported records itself.
+bool has_results(const std::filesystem::path& folder);
+
 // Every folder below `folder` with results, and `folder` itself if it has any; by name. Hidden folders and
 // links are not entered. Throws UsageError if `folder` is no folder, none has results, or two machines or
 // two sweeps of a machine would have the same page; EnvironmentError if a folder cannot be read.

@@ -17,7 +17,7 @@
 #include "reports/site/new_folder.hpp"
 #include "reports/site/pages.hpp"
 #include "reports/site/results_folders.hpp"
-#include "reports/tables/all_tables.hpp"
+#include "reports/findings/all_tables.hpp"
 
 namespace hilbench {
 namespace {
@@ -201,6 +201,21 @@ SiteOutput write_site(const SiteInput& input) {
     output.notes.insert(output.notes.end(), notes.begin(), notes.end());
   });
   return output;
+}
+
+std::vector<std::string> answer_of_all(const fs::path& folder, const ReadResults& read) {
+  std::vector<MachineOverview> machines;
+  for (const MachineFolder& machine : machine_folders(folder)) {
+    MachineOverview& overview = machines.emplace_back(MachineOverview{.name = machine.name});
+    for (const SweepFolder& sweep : machine.sweeps) {
+      stop_if_asked();
+      const ReportInput input = read(sweep.path);
+      const View view = view_of(input);
+      const std::vector<ClaimRow> claims = claims_of(input);
+      overview.sweeps.push_back(overview_of(sweep.name, view, answer_claims(claims, view), {}));
+    }
+  }
+  return answer_sentences(machines);
 }
 
 }  // namespace hilbench

@@ -11,13 +11,15 @@
 
 namespace hilbench {
 
+// Reads the results of one folder, with predictions.
+using ReadResults = std::function<ReportInput(const std::filesystem::path&)>;
+
 struct SiteInput {
   std::filesystem::path folder;  // as machine_folders() takes it
   std::filesystem::path output;  // absent, empty, or an earlier site, which is replaced
   std::string url;               // of the site once it is published; empty: previews name pictures relatively
   ChartLibrary charts;
-  // Reads the results of one folder, with predictions.
-  std::function<ReportInput(const std::filesystem::path&)> read;
+  ReadResults read;
 };
 
 struct SiteOutput {
@@ -30,5 +32,9 @@ struct SiteOutput {
 // sweep: page, figure.svg, figure.png and tables/*.csv. All links are relative. Throws UsageError or
 // EnvironmentError if results cannot be read or the site cannot be written; `output` is then as it was.
 SiteOutput write_site(const SiteInput& input);
+
+// What the first page of a site of the results below `folder` answers. Throws as write_site() if they cannot
+// be read.
+std::vector<std::string> answer_of_all(const std::filesystem::path& folder, const ReadResults& read);
 
 }  // namespace hilbench

@@ -143,6 +143,9 @@ Table explained_table(std::span<const CaseView> cases) {
       if (const Row row{&of_case, record}; record->status == Status::ok && record->time && explained(row))
         rows.push_back(row);
   std::vector<ColumnOf<Row>> columns = ratio_columns();
+  if (cases.size() > 1)
+    columns.insert(columns.begin(), {{"work", "case (segment/dilation)", Align::wrapped, Show::page},
+                                     [](const Row& r) { return Cell{whole_case_text(*r.where->work)}; }});
   for (const Explaining& figure : kExplaining) {
     if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return figure.of(row).has_value(); }))
       continue;

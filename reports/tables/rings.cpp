@@ -104,7 +104,7 @@ void add_links(std::vector<ColumnOf<RingRow>>& columns) {
 std::vector<ColumnOf<RingRow>> time_columns() {
   return {
       {{"work", "case (segment/dilation)", Align::left, Show::page},
-       [](const RingRow& r) { return Cell{masked_case_text(r.record->work)}; }},
+       [](const RingRow& r) { return Cell{whole_case_text(r.record->work)}; }},
       {{"case", "", Align::left, Show::data}, [](const RingRow& r) { return Cell{r.record->case_id}; }},
       {{"variant", "variant"}, [](const RingRow& r) { return Cell{r.record->variant_id}; }},
       {{"ring_algorithm", "algorithm"}, [](const RingRow& r) { return Cell{r.record->ring_algorithm}; }},
@@ -189,6 +189,15 @@ Table rings_table(const View& view) {
   add_prediction(columns);
   add_memory(columns);
   return make_table<RingRow>("rings", "", columns, rows);
+}
+
+Table rings_page_table(const View& view) {
+  Table table = rings_table(view);
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (std::all_of(table.rows.begin(), table.rows.end(),
+                    [i](const auto& row) { return row[i].text.empty(); }))
+      table.columns[i].show = Show::data;
+  return table;
 }
 
 }  // namespace hilbench

@@ -28,6 +28,15 @@ Cell ratio_cell(const std::vector<RivalPair>& pairs, const Record& kernel, std::
   return {};
 }
 
+// The pair of `kernel` with its fastest rival. There is one.
+P strongest_of(const std::vector<RivalPair>& pairs, const Record& kernel) {
+  const RivalPair* strongest = nullptr;
+  for (P pair : pairs)
+    if (pair.kernel == &kernel && (strongest == nullptr || pair.ratio.ratio < strongest->ratio.ratio))
+      strongest = &pair;
+  return *strongest;
+}
+
 }  // namespace
 
 bool is_plain_linear(const Record& record) {
@@ -104,7 +113,10 @@ Table rivals_page_table(const View& view) {
   using R = const RivalPair* const&;
   using RivalColumns = std::vector<ColumnOf<const RivalPair*>>;
   RivalColumns columns = {{{"work", "case (segment/dilation)", Align::wrapped},
-                           [](R r) { return Cell{masked_case_text(*r->where->work)}; }}};
+                           [](R r) { return Cell{whole_case_text(*r->where->work)}; }}};
+  if (rivals.size() > 1)
+    columns.push_back({{"strongest", "strongest rival"},
+                       [&pairs](R r) { return Cell{strongest_of(pairs, *r->kernel).rival->variant_id}; }});
   for (const std::string& rival : rivals)
     columns.push_back({{rival, rival, Align::right},
                        [&pairs, rival](R r) { return ratio_cell(pairs, *r->kernel, rival); }});
@@ -116,6 +128,8 @@ Table rivals_page_table(const View& view) {
        [](R r) { return Cell{peak_share(*r->where, *r->kernel)}; }},
   };
   columns.insert(columns.end(), absolute.begin(), absolute.end());
+  columns.push_back({{"processes", "processes", Align::right},
+                     [](R r) { return Cell{std::to_string(r->ratio.processes)}; }});
   return make_table<const RivalPair*>("rivals", "", columns, rows);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/records/student.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/pairing.hpp"
 
@@ -73,10 +74,12 @@ std::string twins_sentence(const View& view) {
   });
   const bool several = std::all_of(twins.begin(), twins.end(),
                                    [](const Record* twin) { return twin->speedup->processes > 1; });
+  const Interval rate = rate_interval(static_cast<std::size_t>(outside), twins.size());
   return fmt::format(
       "A twin is the reference measured once more, so it differs by noise alone: the 95 % interval excludes "
-      "1 for {} of {} ({}). Each judged by itself: {} faster, {} slower, {} equivalent, {} inconclusive.",
-      outside, plural(twins.size(), "twin", "twins"),
+      "1 for {} of {} (with 95 % probability {:.2g} % to {:.2g} %; {}). Each judged by itself: {} faster, {} "
+      "slower, {} equivalent, {} inconclusive.",
+      outside, plural(twins.size(), "twin", "twins"), 100 * rate.low, 100 * rate.high,
       several ? "5 % are expected" : "more than 5 % are expected within one process",
       with(twins, Verdict::faster), with(twins, Verdict::slower), with(twins, Verdict::equivalent),
       with(twins, Verdict::inconclusive));

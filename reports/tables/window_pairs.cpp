@@ -27,6 +27,19 @@ struct Span {
 };
 struct WindowOrder {
   Span speedup, computed;
+  std::size_t cases = 0, faster = 0, slower = 0, of_few_processes = 0;
+
+  void add(const Measured& ratio) {
+    speedup.add(ratio.ratio);
+    ++cases;
+    faster += ratio.verdict == Verdict::faster;
+    slower += ratio.verdict == Verdict::slower;
+    of_few_processes += ratio.verdict == Verdict::inconclusive && ratio.processes == 2;
+  }
+  std::string verdicts() const {
+    if (of_few_processes == cases) return "too few processes for a verdict";
+    return fmt::format("faster in {} of {}, slower in {}", faster, cases, slower);
+  }
 };
 
 // The record of a case that stores everything in raster order and is the same in all else.
@@ -79,7 +92,7 @@ std::string windows_sentence(const View& view) {
       const auto ratio = raster != nullptr ? time_ratio(*raster, *record) : std::nullopt;
       if (!ratio) continue;
       WindowOrder& order = orders[record->variant_id];
-      order.speedup.add(ratio->ratio);
+      order.add(*ratio);
       order.computed.add(record->pairs->computed / record->pairs->needed);
       raster_computed.add(raster->pairs->computed / raster->pairs->needed);
       compared = true;
@@ -92,11 +105,12 @@ std::string windows_sentence(const View& view) {
             [](const auto& a, const auto& b) { return a.second.speedup.low > b.second.speedup.low; });
   std::vector<std::string> parts;
   for (const auto& [variant, order] : sorted)
-    parts.push_back(fmt::format("{} {} ({})", variant, order.speedup.text(), order.computed.text()));
+    parts.push_back(fmt::format("{} {}, {} ({})", variant, order.speedup.text(), order.verdicts(),
+                                order.computed.text()));
   return fmt::format(
       "Windows on grids, time of raster order / time of the order, in {} (above 1, the order is faster; in "
       "brackets: pairs that its tiles compute / pairs needed, {} in raster order): {}.",
-      plural(cases, "case", "cases"), raster_computed.text(), fmt::join(parts, ", "));
+      plural(cases, "case", "cases"), raster_computed.text(), fmt::join(parts, "; "));
 }
 
 }  // namespace hilbench

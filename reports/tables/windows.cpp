@@ -6,9 +6,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/case/windows.hpp"
+#include "reports/tables/by_case.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/variant_rows.hpp"
 #include "reports/view/dense_case.hpp"
@@ -17,6 +19,8 @@
 
 namespace hilbench {
 namespace {
+
+constexpr const char* kDense = " (all pairs)";  // behind the variants of dense attention on the same tokens
 
 struct WindowRow {
   const CaseView* of_case = nullptr;  // with windows
@@ -144,7 +148,7 @@ Table windows_table(const View& view) {
   const std::vector<ColumnOf<WindowRow>> columns = {
       {{"case", "case"}, [](R r) { return Cell{r.of_case->case_id}; }},
       {{"variant", "order or rival"},
-       [](R r) { return Cell{r.record->variant_id + (r.dense ? " (all pairs)" : "")}; }},
+       [](R r) { return Cell{r.record->variant_id + (r.dense ? kDense : "")}; }},
       {{"needed_share", "needed, of all pairs", Align::right},
        [](R r) { return Cell{percent_text(r.needed / all_pairs(*r.of_case->work))}; }},
       {{"computed_over_needed", "computed / needed", Align::right},
@@ -169,6 +173,36 @@ Table windows_table(const View& view) {
        [](R r) { return data_cell(r.over_fastest ? std::optional(r.over_fastest->ratio) : std::nullopt); }},
       {{"remark", "verdict"}, [](R r) { return Cell{remark_of(r)}; }}};
   return make_table<WindowRow>("windows", "Orders and rivals on windows", columns, window_rows(view));
+}
+
+Table windows_by_case_table(const View& view) {
+  std::vector<std::string> variants, dense;
+  std::vector<CaseRow> rows;
+  const CaseView* last = nullptr;
+  const auto over_needed = [](const WindowRow& row) {
+    return row.over_needed ? number_text(*row.over_needed, 3) : std::string();
+  };
+  for (const WindowRow& row : window_rows(view)) {
+    if (std::exchange(last, row.of_case) != row.of_case)
+      rows.push_back({.first = {{whole_case_text(*row.of_case->work)},
+                                {percent_text(row.needed / all_pairs(*row.of_case->work))},
+                                {}},
+                      .cells = {}});
+    if (row.record == raster_of(*row.of_case)) rows.back().first.back().text = over_needed(row);
+    if (!row.ratio) continue;
+    const std::string variant = row.record->variant_id + (row.dense ? kDense : "");
+    std::string text = ratio_text(row.ratio->ratio, row.ratio->ci);
+    if (row.over_needed) text += "; " + over_needed(row);
+    rows.back().cells[variant] = {std::move(text), row.dense ? Tone::plain : tone_of(row.ratio->verdict)};
+    std::vector<std::string>& of_kind = row.dense ? dense : variants;
+    if (std::find(of_kind.begin(), of_kind.end(), variant) == of_kind.end()) of_kind.push_back(variant);
+  }
+  variants.insert(variants.end(), dense.begin(), dense.end());
+  return by_case_table("windows_by_case", "",
+                       {{"case", "case", Align::wrapped},
+                        {"needed_share", "needed, of all pairs", Align::right},
+                        {"raster", "raster, computed / needed", Align::right}},
+                       variants, rows);
 }
 
 }  // namespace hilbench

@@ -102,11 +102,15 @@ std::string case_text(const Case& work) {
                      to_string(work.dtype));
 }
 
-std::string masked_case_text(const Case& work) {
+std::string whole_case_text(const Case& work) {
+  constexpr std::array<std::string_view, 8> kSaid = {"sequence_length", "heads",     "head_dim", "dtype",
+                                                     "causal",          "ring_size", "device",   "edges"};
   std::string text = case_text(work) + (work.mask == Mask::causal ? ", causal" : "");
+  Case defaults;
+  defaults.kv_heads = work.heads;
   for (const Field<Case>& field : case_fields())
-    if ((field.name == "score_scale" || field.name == "data" || field.name == "pages") &&
-        field.get(work) != field.get({}))
+    if (std::find(kSaid.begin(), kSaid.end(), field.name) == kSaid.end() &&
+        field.get(work) != field.get(defaults))
       text += fmt::format(", {} {}", field.name, field_text(field, field.get(work)));
   return text;
 }

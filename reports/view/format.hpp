@@ -22,8 +22,8 @@ std::string percent_text(double fraction);                    // "12.3 %"
 // "n 8192, 2048/1 + 4096/2": length, then segment/dilation of each branch.
 std::string pattern_text(const Case& work);
 std::string case_text(const Case& work);  // the same, then heads, head_dim and dtype
-std::string masked_case_text(
-    const Case& work);  // the same, then the mask, the inputs and the pages if not default
+// The same, then every option that is not at its default: no two cases of a device and ring size read alike.
+std::string whole_case_text(const Case& work);
 // "1 case", "3 cases".
 std::string plural(std::size_t count, const char* one, const char* many);
 

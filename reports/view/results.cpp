@@ -154,4 +154,11 @@ ReportInput read_results(const fs::path& folder) {
   return input;
 }
 
+std::string stored_sweep(const fs::path& folder) {
+  const auto meta =
+      holds_export(folder) ? read_meta(folder / "meta.json") : Store::open_for_reading(folder).meta();
+  const auto known = meta.find("sweep");
+  return known == meta.end() ? "" : known->second;
+}
+
 }  // namespace hilbench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "reports/view/input.hpp"
 
@@ -15,5 +16,7 @@ bool holds_export(const std::filesystem::path& folder);
 ReportInput read_exported(const std::filesystem::path& folder);
 // Reads either: exported records, or a store.
 ReportInput read_results(const std::filesystem::path& folder);
+// The sweep of the results in `folder`, without reading its records; "" if its meta does not say.
+std::string stored_sweep(const std::filesystem::path& folder);
 
 }  // namespace hilbench

@@ -55,7 +55,7 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(sorted(rules(out, "ok") + wrong), sorted(RULES), out)
         self.assertLessEqual(set(wrong), OF_THIS_MACHINE, out)
         self.assertEqual(status, 1 if wrong else 0, out)
-        end = f"may not be published: {len(wrong)} finding" if wrong else "may be published"
+        end = f"may not be published: {len(wrong)} fault" if wrong else "may be published"
         self.assertRegex(out.splitlines()[-1], f"^out {end}s?$")
 
     def test_an_export_is_judged_like_its_store(self):
@@ -74,7 +74,7 @@ class CheckTest(unittest.TestCase):
         status, out, _ = self.check(TREE / "reports/published/h200-x2/counters-launched")
         self.assertEqual(status, 1, out)
         self.assertIn("measured by an older version; measure again", out)
-        self.assertRegex(out.splitlines()[-1], r" may not be published: \d+ findings$")
+        self.assertRegex(out.splitlines()[-1], r" may not be published: \d+ faults$")
 
     def test_no_results(self):
         (self.program.folder / "file").write_text("text")

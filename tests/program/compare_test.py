@@ -33,7 +33,7 @@ class CompareTest(CommandLine):
             if cpu:
                 record["environment"]["host"]["cpu"] = cpu
             lines.append(json.dumps(record) + "\n")
-        (self.folder / name).mkdir()
+        (self.folder / name).mkdir(parents=True)
         (self.folder / name / "records.jsonl").write_text("".join(lines))
 
     def compared(self, *arguments, status):
@@ -98,6 +98,21 @@ class CompareTest(CommandLine):
     def test_runs_without_a_common_time(self):
         self.measured(arguments=["--device", "cuda", "-o", "other"])
         self.gate("results/small", "other", status=3)
+
+    def test_which_published_verdicts_replicate(self):
+        """`hilbench agree`: against other runs of the sweep, and never against the run itself."""
+        self.export("published/near/small")
+        self.export("published/far/again", {"dilated/hilbert": 3})
+        said = self.run_it(["agree", "steady", "--with", "published"]).stdout.decode()
+        self.assertIn("1 of 1 verdicts in near/small replicate here.", said)
+        self.assertIn("0 of 1 verdicts in far/again replicate here. Of the others, ", said)
+        self.assertIn("Verdicts that do not replicate", said)
+        markdown = self.run_it(["agree", "published/near/small", "--with", "published", "--format", "markdown"]).stdout.decode()
+        self.assertNotIn("near/small replicate", markdown)
+        self.assertIn("## By published run", markdown)
+        self.refused(["agree", "steady", "--with", "nowhere"], r"nowhere")
+        self.refused(["agree", "steady", "--with", "steady"], r"nothing is published of the sweep 'small'")
+        self.refused(["agree", "nowhere"], r"nowhere")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class PagesTest(unittest.TestCase):
         self.program.run("report", "out", "-o", "report")
         report = self.program.folder / "report"
         for text in ((report / "report.md").read_text(), (report / "report.html").read_text()):
-            self.assertRegex(text, r"n 2048, 512/4, h 2, d 64, fp32, pages 4k\b")
+            self.assertRegex(text, r"n 2048, 512/4, h 2, d 64, fp32, threads 2, pages 4k\b")
         self.assertIn('"pages":"4k"', (report / "report.html").read_text())
 
     def test_unknown_pages_are_refused(self):

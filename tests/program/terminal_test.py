@@ -19,8 +19,8 @@ import time
 from command_line import CommandLine, HEAD, MEASURE, SMALL, VARIANTS, axes, main, sweep
 
 TWO_CASES = sweep(axes="axes: {sequence_length: [64, 96], segments: [32], heads: 2, head_dim: 16, threads: 1}\n")
-COMMANDS = ("run", "plan", "init", "show", "report", "site", "compare", "check", "export", "predict", "order", "list", "doctor",
-            "gate", "costs")
+COMMANDS = ("run", "plan", "init", "show", "report", "site", "compare", "agree", "check", "export", "predict", "order",
+            "list", "doctor", "gate", "costs")
 
 
 class Terminal(CommandLine):

@@ -1,40 +1,15 @@
-"""Blocks about how far verdicts can be believed: twins, and gates whose answer was known (calibrate.sh)."""
+"""Blocks about how far verdicts can be believed: gates whose answer was known (calibrate.sh)."""
 
 import collections
-import json
 import math
 import statistics
 
 import gate_tables
-import render
-from cells import grouped, markdown, number, plural, wrapped
+from cells import grouped, markdown, number
 
 SWEEP = "calibration"
 CONFIDENCE = 0.95
 FIRST_THRESHOLD = "2.5%"  # of all gates in the tables that do not name it
-
-
-def block_twins(folder, sweep=SWEEP):
-    lines = render.hilbench("export", folder.path / sweep, "--format", "jsonl").splitlines()
-    twins = [record for record in map(json.loads, lines) if record["twin"] and record["speedup"]]
-    if not twins:
-        return f"`{sweep}` has no twins with a verdict."
-    outside = sum(not record["speedup"]["ci"][0] <= 1 <= record["speedup"]["ci"][1] for record in twins)
-    verdicts = collections.Counter(record["speedup"]["verdict"] for record in twins)
-    processes = {record["speedup"]["processes"] for record in twins}
-    apart = sorted((abs(math.log(record["speedup"]["ratio"])) for record in twins), reverse=True)
-    return wrapped(
-        f"{plural(len(twins), 'twin')}, each measured by {' or '.join(map(str, sorted(processes)))} processes.",
-        f"1 lies outside the 95 % interval of {share(outside, len(twins))}.",
-        f"Each judged by itself, {verdicts['equivalent']} are equivalent, {verdicts['inconclusive']} inconclusive,",
-        f"{verdicts['faster']} faster and {verdicts['slower']} slower. Twin and reference differ by",
-        f"at most {exceeded_by(apart, 0.5)} in half of the cases, in 95 % of all cases by at most",
-        f"{exceeded_by(apart, 0.05)}.")
-
-
-def exceeded_by(falling, share):
-    """The smallest distance that all but this share do not exceed (nearest rank), as the report has it."""
-    return f"{100 * math.expm1(falling[int(share * len(falling))]):.2g} %"
 
 
 def rows_of(folder, sweep, table):

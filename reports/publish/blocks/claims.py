@@ -1,8 +1,8 @@
-"""Blocks about the claims of the reports: what was measured against what they say."""
+"""Blocks about the claims of the reports and of papers: what was measured against what they say."""
 
 import re
 
-from cells import grouped, interval, margin_text, markdown, number, plural, span, work, wrapped
+from cells import grouped, interval, markdown, number, span, work
 from published import own
 
 VERDICTS = ["gain reproduced", "loss or no difference reproduced", "no gain", "smaller than claimed", "contradicted",
@@ -16,11 +16,6 @@ def claims_a_gain(row):
 def answers(folder):
     """Rows of the claims that the folder's sweeps can answer."""
     return [row for row in own(folder.rows("claims")) if row["verdict"] != "not testable here"]
-
-
-def own_dtype(rows):
-    """Without answers in another dtype than the claim's, which stand apart."""
-    return [row for row in rows if row["other_dtype"] == "false"]
 
 
 def time_answers(folder):
@@ -90,39 +85,6 @@ def cache_cells(group):
             ", ".join(sorted({row["verdict"] for row in group}))]
 
 
-def block_claims_said(folder):
-    rows = own_dtype(time_answers(folder))
-    if not rows:
-        return "No claim about kernel time was tested in its dtype."
-    times = span(1 / float(row["measured"]) for row in rows)
-    return wrapped(gains_said([row for row in rows if claims_a_gain(row)], len(rows)),
-                   f"Hilbert order took {times} times as long as linear order.", *control_said(rows))
-
-
-def gains_said(gains, answers_in_all):
-    """How many answers to claims of a gain reproduced it."""
-    if not gains:
-        return f"No claim of a faster kernel was tested; {plural(answers_in_all, 'answer')} to claims in all."
-    won = [row["claim"] for row in gains if row["verdict"] == "reproduced"]
-    names = f" ({', '.join(sorted(set(won)))})" if won else ""
-    return (f"**{len(won) or 'None'} of {plural(len(gains), 'answer')} to claims of a faster kernel reproduced the "
-            f"claim{names}.** There are {plural(answers_in_all, 'answer')} to claims about kernel time in all.")
-
-
-def control_said(rows):
-    """How Hilbert order stands against random order."""
-    beside = [row["against_random_verdict"] for row in rows if row["against_random_verdict"]]
-    if not beside:
-        return []
-    margin = margin_text(row["margin"] for row in rows)
-    said = (f"Against random order, the control, it is shown to be within {margin} in {beside.count('equivalent')} of "
-            f"{plural(len(beside), 'answer')}, faster by more than {margin} in {beside.count('faster')} and slower by "
-            f"more than {margin} in {beside.count('slower')}; {beside.count('inconclusive')} are inconclusive.")
-    if all(row["processes"] == "1" for row in rows):
-        said += " One process measured each, from which no equality can be shown."
-    return [said]
-
-
 def block_lines(folder):
     rows = [(row["claim"], case_text(row), f"{float(row['claimed']):.3g}", f"{float(row['measured']):.4g} (exact)",
              row["verdict"])
@@ -131,3 +93,14 @@ def block_lines(folder):
         return "No claim about cache lines was answered by the layout alone."
     return markdown(["claim", "case (segment/dilation)", "claimed", "lines, linear / hilbert", "verdict"],
                     dict.fromkeys(rows))
+
+
+def block_papers(folder):
+    """What papers claim, if a sweep of the folder tests it."""
+    rows = [row for row in folder.rows("literature") if row["verdict"] != "not testable here"]
+    if not rows:
+        return "No claim of a paper was tested here."
+    heads = ["paper", "arXiv", "what it says", "claimed", "what is compared here", "case", "measured",
+             "with one permutation", "verdict"]
+    return markdown(heads, [[row["paper"], row["arxiv"], row["says"], row["claimed"], row["compares"], work(row["case"]),
+                             interval(row, "measured"), number(row["with_permutation"]), row["verdict"]] for row in rows])

@@ -2,8 +2,6 @@
 
 import math
 
-from published import value_of
-
 STUDIES = ("cpu-order", "cpu-working-set")  # sweeps that study orders on a processor
 
 
@@ -16,12 +14,7 @@ class Pair:
         self.variant = record["variant"].split("/", 1)[1]
         self.kv = kv_bytes(self.params)
         self.keys = keys_of(record)
-        self.margin = speedup["margin"]
         self.gains, self.loses = speedup["verdict"] == "faster", speedup["verdict"] == "slower"
-
-    def count_ratio(self, name):
-        mine, linear = (value_of(one, name) for one in (self.record, self.reference))
-        return mine / linear if mine and linear else None
 
     def is_random(self):
         return self.variant.startswith("random")

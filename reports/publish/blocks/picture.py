@@ -62,12 +62,12 @@ def place(value):
 def claims_of(published):
     """Names of machines, and of each (claimed speedup, case's text) what each machine measured; fp32 only."""
     machines, claims = [], {}
-    for name, dtype, rows in by_machine(published):
+    for name, dtype, _, rows in by_machine(published):
         if dtype != "fp32":
             continue
         machines.append(name)
         for row in rows:
-            if float(row["claimed"]) >= SMALLEST_CLAIM:
+            if row["case"] and row["in_sweep"] == row["claim"] and float(row["claimed"]) >= SMALLEST_CLAIM:
                 key = (float(row["claimed"]), case_text(row["case"]))
                 claims.setdefault(key, {})[len(machines) - 1] = float(row["measured"])
     return machines, dict(sorted(claims.items(), reverse=True))

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "reports/document/first_sentences.hpp"
+#include "reports/findings/sentences.hpp"
 #include "reports/view/view.hpp"
 #include "tests/harness/plan/planning.hpp"
 #include "tests/reports/sample_records.hpp"

@@ -77,17 +77,17 @@ std::string text_of(const ReportInput& input) {
   return check_text(check_results(input, kNames), input.source.string());
 }
 
-// The texts of all findings of a kind.
-std::vector<std::string> texts(const ReportInput& input, FindingKind kind) {
+// The texts of all lines of a kind.
+std::vector<std::string> texts(const ReportInput& input, CheckKind kind) {
   std::vector<std::string> found;
-  for (const Finding& finding : check_results(input, kNames))
-    if (finding.kind == kind) found.push_back(finding.text);
+  for (const CheckLine& line : check_results(input, kNames))
+    if (line.kind == kind) found.push_back(line.text);
   return found;
 }
 
 // One rule alone is not ok, and its text starts with `start` and holds `part`.
 void expect_only(const ReportInput& input, const std::string& start, const std::string& part = "") {
-  const std::vector<std::string> found = texts(input, FindingKind::not_ok);
+  const std::vector<std::string> found = texts(input, CheckKind::not_ok);
   ASSERT_EQ(found.size(), 1u) << text_of(input);
   EXPECT_TRUE(found.front().starts_with(start)) << found.front();
   EXPECT_NE(found.front().find(part), std::string::npos) << found.front();
@@ -96,7 +96,7 @@ void expect_only(const ReportInput& input, const std::string& start, const std::
 
 TEST(Check, GoodResultsMayBePublished) {
   EXPECT_TRUE(may_be_published(check_results(results(), kNames))) << text_of(results());
-  EXPECT_EQ(texts(results(), FindingKind::ok).size(), 15u) << "every rule";
+  EXPECT_EQ(texts(results(), CheckKind::ok).size(), 15u) << "every rule";
   const std::string text = text_of(results());
   EXPECT_TRUE(text.starts_with("ok      schema: 8 records of schema 3\n")) << text;
   EXPECT_TRUE(text.ends_with("\nresults/good may be published\n")) << text;
@@ -112,7 +112,7 @@ TEST(Check, TheLastLineCountsTheFindings) {
                       "dilated/hilbert: wrong output; "),
             std::string::npos)
       << text;
-  EXPECT_TRUE(text.ends_with("\nresults/good may not be published: 2 findings\n")) << text;
+  EXPECT_TRUE(text.ends_with("\nresults/good may not be published: 2 faults\n")) << text;
 }
 
 TEST(Check, SaysWhatLimitsTheResultsInShort) {
@@ -148,24 +148,24 @@ TEST(Check, AThrottledProcessIsNotOkAtAnyShare) {
   ReportInput input = results();
   json& process = (*input.records[1].environment)["processes"][0];
   process["throttled_s"] = 0.009;
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
   process["throttled_s"] = 0.02;
   expect_only(input, "processors: a process had only 97 % of its cores (a quota throttled it) in 1 of 8");
   process["processor_share"] = nullptr;
   expect_only(input, "processors: a quota throttled a process in 1 of 8 records");
   input.records[1].work.device = DeviceKind::cuda;
   name_anew(input.records[1]);
-  for (const std::string& text : texts(input, FindingKind::not_ok))
+  for (const std::string& text : texts(input, CheckKind::not_ok))
     EXPECT_EQ(text.find("processors: "), std::string::npos) << "a GPU computes it: " << text;
 }
 
 TEST(Check, RecordsThatDoNotSayWhatTheyHadAreANote) {
   ReportInput input = results();
   (*input.records[1].environment)["processes"][0].erase("processor_share");
-  EXPECT_TRUE(texts(input, FindingKind::note).empty()) << "it says that nothing throttled it";
+  EXPECT_TRUE(texts(input, CheckKind::note).empty()) << "it says that nothing throttled it";
   (*input.records[1].environment)["processes"][0].erase("throttled_s");
-  ASSERT_EQ(texts(input, FindingKind::note).size(), 1u) << text_of(input);
-  EXPECT_TRUE(texts(input, FindingKind::note)[0].starts_with("processors: ")) << text_of(input);
+  ASSERT_EQ(texts(input, CheckKind::note).size(), 1u) << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::note)[0].starts_with("processors: ")) << text_of(input);
   EXPECT_TRUE(may_be_published(check_results(input, kNames)));
 }
 
@@ -193,11 +193,11 @@ TEST(Check, InvalidAndSkippedAreNotesWithTheCommonestReason) {
     left_out.reason = reason;
     input.records.push_back(left_out);
   }
-  EXPECT_EQ(texts(input, FindingKind::note),
+  EXPECT_EQ(texts(input, CheckKind::note),
             std::vector<std::string>{"skipped: 3 records, most often: needs 9 GiB"});
   input.records.back().status = Status::invalid;
-  EXPECT_EQ(texts(input, FindingKind::note).front(), "invalid: 1 record, most often: needs 9 GiB");
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  EXPECT_EQ(texts(input, CheckKind::note).front(), "invalid: 1 record, most often: needs 9 GiB");
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
 }
 
 TEST(Check, OutputsAndKeysWereLookedAt) {
@@ -209,27 +209,27 @@ TEST(Check, OutputsAndKeysWereLookedAt) {
   input.records[1].verify->probed_rows.reset();
   expect_only(input, "verification: ");
   input.records[1].kind = ImplementationKind::baseline;
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
-  EXPECT_EQ(texts(input, FindingKind::note).size(), 1u) << "an external program is a note";
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
+  EXPECT_EQ(texts(input, CheckKind::note).size(), 1u) << "an external program is a note";
   input = results();
   input.records[1].verify->after.reset();
   expect_only(input, "verification: ");
   input = results();
   input.records[1].verify->once = true;
-  ASSERT_EQ(texts(input, FindingKind::note).size(), 1u);
-  EXPECT_NE(texts(input, FindingKind::note)[0].find("verified once"), std::string::npos);
+  ASSERT_EQ(texts(input, CheckKind::note).size(), 1u);
+  EXPECT_NE(texts(input, CheckKind::note)[0].find("verified once"), std::string::npos);
   input = results();
   input.records[1].verify->probed_rows = 0;
-  EXPECT_EQ(texts(input, FindingKind::note).size(), 1u) << "no row can tell";
+  EXPECT_EQ(texts(input, CheckKind::note).size(), 1u) << "no row can tell";
   input.records[1].verify.reset();
-  EXPECT_TRUE(texts(input, FindingKind::note).empty()) << "it has no output";
+  EXPECT_TRUE(texts(input, CheckKind::note).empty()) << "it has no output";
 }
 
 TEST(Check, ClocksOfProgramsAreHeldAgainstOthers) {
   ReportInput input = results();
   input.records[1].requests =
       Requests{.count = 10, .executions = 20, .reported_ns = 2e7, .wall_ns = 3e7, .empty_ns = 5e5};
-  EXPECT_EQ(texts(input, FindingKind::ok).size(), 16u);
+  EXPECT_EQ(texts(input, CheckKind::ok).size(), 16u);
   EXPECT_NE(text_of(input).find("\nok      clocks: of 1 program; the times that "), std::string::npos);
   EXPECT_NE(text_of(input).find("are 80 % of what passed in its requests"), std::string::npos);
   input.records[1].requests->reported_ns = 1e7;
@@ -248,7 +248,7 @@ TEST(Check, EveryReferenceHasATwin) {
               "twins: 1 of 2 references without one, the first n64-w64-r1-h2-d64-fp32-p1-cpu dilated/linear");
   for (Record& record : input.records)
     if (record.work.heads == 2) record.reference.clear();
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << "no reference, no twin";
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << "no reference, no twin";
 }
 
 TEST(Check, OrdersHaveAControlBesideThem) {
@@ -260,11 +260,11 @@ TEST(Check, OrdersHaveAControlBesideThem) {
   input.records[6] = record_of(1, "linear");
   input.records[6].variant.change().rows = KeyRows::gathered;
   name_anew(input.records[6]);
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
   input.records[6].kernel = "another";
   expect_only(input, "controls: 1 of 2 cases and kernels have none");
   input.records[5].permute_ns.reset();
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << "nothing is moved: " << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << "nothing is moved: " << text_of(input);
   input.records[5].variant.ring.order_span = OrderSpan::global;
   name_anew(input.records[5]);
   expect_only(input, "controls: 1 of 2 cases and kernels have none",
@@ -280,7 +280,7 @@ TEST(Check, FewProcessesAreNotEnough) {
     name_anew(record);
   }
   input.records[1].time->process_rounds.assign(5, 2);
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
   input.records[1].time->process_rounds = {2, 2, 2, 2, 0};
   expect_only(input, "processes: ", "which has 4; `run` again with --processes 5");
 }
@@ -299,14 +299,14 @@ TEST(Check, NamesAreThoseOfTheParameters) {
 TEST(Check, NotesProcessesOfOneRound) {
   ReportInput input = results();
   input.records[1].time->process_rounds.back() = 1;
-  const std::vector<std::string> notes = texts(input, FindingKind::note);
+  const std::vector<std::string> notes = texts(input, CheckKind::note);
   ASSERT_EQ(notes.size(), 1u) << text_of(input);
   EXPECT_TRUE(notes.front().starts_with(
       "rounds: a process has only one in 1 of 8 records, the first n64-w64-r1-h1-d64-fp32-p1-cpu "))
       << notes.front();
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
   input.records[1].steady_s = 2;
-  EXPECT_TRUE(texts(input, FindingKind::note).empty()) << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::note).empty()) << text_of(input);
 }
 
 TEST(Check, NothingWasInjected) {
@@ -336,7 +336,7 @@ TEST(Check, OneMachine) {
     for (Record& record : input.records) (*record.environment)["device"] = json::object();
     (*input.records[0].environment)[json::json_pointer(member)] = "one";
     for (std::size_t i = 1; i < 3; ++i) (*input.records[i].environment)[json::json_pointer(member)] = "two";
-    const auto found = texts(input, FindingKind::not_ok);
+    const auto found = texts(input, CheckKind::not_ok);
     ASSERT_EQ(found.size(), 1u) << text_of(input);
     EXPECT_NE(found.front().find(std::string("environment") + member), std::string::npos) << found.front();
   }
@@ -356,7 +356,7 @@ TEST(Check, AQuietMachine) {
   expect_only(input, "quiet: the GPU was throttled: hardware thermal");
   input = results();
   for (Record& record : input.records) record.environment->erase("processes");
-  EXPECT_EQ(texts(input, FindingKind::note).front(), "quiet: no record says how busy the machine was");
+  EXPECT_EQ(texts(input, CheckKind::note).front(), "quiet: no record says how busy the machine was");
 }
 
 TEST(Check, ATwinMayBeSkippedForWantOfMemory) {
@@ -368,7 +368,7 @@ TEST(Check, ATwinMayBeSkippedForWantOfMemory) {
       record.time.reset();
       record.speedup.reset();
     }
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
 }
 
 TEST(Check, TwinsThatDifferMoreThanByChance) {
@@ -378,12 +378,12 @@ TEST(Check, TwinsThatDifferMoreThanByChance) {
       if (record.twin && count-- > 0) record.speedup->ci = {1.01, 1.02};
   };
   disturb(7);  // of 40 at 5 %: p = 0.0034
-  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
   disturb(9);  // p = 0.0002
   expect_only(input, "noise: the 95 % intervals of 9 of 40 twins exclude 1");
   for (Record& record : input.records)
     if (record.twin) record.speedup.reset();
-  EXPECT_EQ(texts(input, FindingKind::note), std::vector<std::string>{"noise: no twin has an interval"});
+  EXPECT_EQ(texts(input, CheckKind::note), std::vector<std::string>{"noise: no twin has an interval"});
 }
 
 TEST(Check, NoPathsAndNoNames) {

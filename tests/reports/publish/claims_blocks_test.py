@@ -26,36 +26,11 @@ class TableOfClaims:
 
 
 class Claims(unittest.TestCase):
-    def test_answers_to_claims_of_a_gain_are_counted(self):
-        rows = [answer("a", "1.5", "1.25", "equivalent", "smaller than claimed"),
-                answer("b", "2", "2.5", "faster", "reproduced"), answer("c", "0.8", "0.8", "slower", "reproduced"),
-                answer("e", "2", "9", "faster", "reproduced", other_dtype="true"),
-                answer("d", "2", "", "", "not testable here")]
-        said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
-        self.assertIn("**1 of 2 answers to claims of a faster kernel reproduced the claim (b).** There are 3 answers",
-                      said)
-        self.assertIn("Hilbert order took 0.400 to 1.250 times as long as linear order.", said)
-        self.assertIn("within 1 % in 1 of 3 answers, faster by more than 1 % in 1 and slower by more than 1 % in 1; "
-                      "0 are inconclusive.", said)
-        self.assertNotIn("One process", said)
-
-    def test_one_process_shows_no_equality(self):
-        rows = [answer("a", "1.5", "1", "inconclusive", "inconclusive", processes="1")]
-        said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
-        self.assertIn("in 0 of 1 answer, faster by more than 1 % in 0 and slower by more than 1 % in 0; 1 are "
-                      "inconclusive. One process measured each, from which no equality can be shown.", said)
-
-    def test_no_gain_is_said_first(self):
-        rows = [answer("a", "1.5", "1", "equivalent", "no gain")]
-        said = claims.block_claims_said(TableOfClaims(rows))
-        self.assertTrue(said.startswith("**None of 1 answer to claims of a faster kernel reproduced"), said)
-
     def test_runs_that_disagree_are_one_verdict(self):
         rows = [answer("a", "1.5", "1", "1", "contradicted"), answer("a", "1.5", "1", "equivalent", "no gain")]
         self.assertEqual(claims.joint_verdict(rows), "differs between runs")
         self.assertEqual(claims.joint_verdict([answer("c", "0.8", "0.8", "1", "reproduced")]),
                          "loss or no difference reproduced")
-
 
     def test_an_excluded_claim_has_a_column_of_its_own(self):
         excluded, open_ = (answer("a", "1.5", "1.2", "", verdict) for verdict in ("claim excluded", "inconclusive"))

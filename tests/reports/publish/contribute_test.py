@@ -25,7 +25,7 @@ case $1 in
     mkdir -p "$store" && touch "$store/results.sqlite"
     [[ $store != */"${STOP_AT:-}" ]] || exit 130 ;;
   check)
-    [[ $2 != */"${FAULT_IN:-}" ]] || { echo "not ok  quiet: no"; echo "$2 may not be published: 1 finding"; exit 1; }
+    [[ $2 != */"${FAULT_IN:-}" ]] || { echo "not ok  quiet: no"; echo "$2 may not be published: 1 fault"; exit 1; }
     echo "$2 may be published" ;;
 esac
 """
@@ -96,7 +96,7 @@ class Contribute(unittest.TestCase):
         self.contribute(DEVICES=ON_GPU)
         out = self.contribute(1, DEVICES=ON_GPU, FAULT_IN="hybrid-core")
         self.assertEqual(self.packed(), [name for name in self.claims if name != "hybrid-core"])
-        self.assertIn("hybrid-core may not be published: 1 finding", out)
+        self.assertIn("hybrid-core may not be published: 1 fault", out)
         self.assertIn("not ok  quiet: no", out)
 
     def test_stopped_it_ends_at_once_and_goes_on_later(self):

@@ -47,14 +47,14 @@ class PublishTest(unittest.TestCase):
 
 class Findings(PublishTest):
     def test_marks_are_filled_and_a_changed_number_is_found(self):
-        folder = self.published(f"# Rings\n\n<!-- generated: rings {RECORDS.name} -->\n<!-- end -->\n\nBy hand.\n")
+        folder = self.published(f"# Rings\n\n<!-- generated: table {RECORDS.name} rings -->\n<!-- end -->\n\nBy hand.\n")
         self.assertIn("differs", self.start("generated_blocks.py", "check", folder, status=1))
         self.start("generated_blocks.py", "fill", folder)
         self.assertIn("as generated", self.start("generated_blocks.py", "check", folder))
         page = (folder / "README.md").read_text()
-        self.assertIn("| n 65536, 65536/16, h 16, d 128, bf16 | dilated/linear/ring_packed | ring_packed | 2 |", page)
+        self.assertIn("| n 65536, 65536/16, h 16, d 128, bf16 | dilated/linear/ring\\_packed | ring\\_packed | 2 |", page)
         self.assertTrue(page.endswith("<!-- end -->\n\nBy hand.\n"))
-        (folder / "README.md").write_text(page.replace("| 512 |", "| 513 |", 1))
+        (folder / "README.md").write_text(page.replace("| 512.0 MiB |", "| 513.0 MiB |", 1))
         self.start("generated_blocks.py", "check", folder, status=1)
 
     def test_a_missing_program_is_refused(self):
@@ -63,19 +63,19 @@ class Findings(PublishTest):
         self.assertIn("no /nowhere/hilbench; build it", said)
 
     def test_unknown_blocks_are_refused_and_missing_sweeps_are_said(self):
-        folder = self.published("<!-- generated: rings nothing -->\n<!-- end -->\n")
+        folder = self.published("<!-- generated: table nothing rings -->\n<!-- end -->\n")
         self.start("generated_blocks.py", "fill", folder)
         self.assertIn("`nothing` has not been published yet.", (folder / "README.md").read_text())
         (folder / "README.md").write_text("<!-- generated: wishes -->\n<!-- end -->\n")
         self.assertIn("no block 'wishes'", self.start("generated_blocks.py", "check", folder, status=2))
 
     def test_what_is_no_mark_is_refused_and_nothing_is_lost(self):
-        good = f"<!-- generated: rings {RECORDS.name} -->\n<!-- end -->\n"
+        good = f"<!-- generated: table {RECORDS.name} rings -->\n<!-- end -->\n"
         for bad, said in (("<!-- generated: runs -->\n\nBy hand.\n", "line 4: no '<!-- end -->' behind 'runs'"),
                           ("<!-- generated:runs -->\n<!-- end -->\n", "line 4: no mark: <!-- generated:runs -->"),
                           ("<!-- generated: ru-ns -->\n<!-- end -->\n", "line 4: no mark"),
                           ("  <!-- generated: runs -->\n\nBy hand.\n", "line 4: no '<!-- end -->' behind 'runs'"),
-                          ("<!-- generated: rings a b c d -->\n<!-- end -->\n", "not been published")):
+                          ("<!-- generated: table a b c d -->\n<!-- end -->\n", "not been published")):
             text = f"First.\n{good}{bad}{good}By hand.\n"
             with self.subTest(bad), tempfile.TemporaryDirectory() as held:
                 page = pathlib.Path(held, "page") / "README.md"
@@ -95,7 +95,7 @@ class Findings(PublishTest):
         text = f"<!-- generated: runs -->\n<!-- end -->\n<!-- generated: verdicts {RECORDS.name} x y -->\n<!-- end -->\n"
         folder = self.published(text)
         records = folder / RECORDS.name / "records.jsonl.gz"
-        for written in (text, text.replace("verdicts", "rings").replace(" x y", "")):
+        for written in (text, text.replace("verdicts", "table").replace(" x y", " rings")):
             (folder / "README.md").write_text(written)
             self.assertEqual(self.start("generated_blocks.py", "fill", folder, status=2).count("\n"), 1)
             records.write_bytes(records.read_bytes()[:3000])
@@ -126,11 +126,21 @@ class Documents(PublishTest):
 
     def test_what_is_not_published_is_said(self):
         file = self.place / "page.md"
-        file.write_text("<!-- generated: rivals_said h200 nothing -->\n<!-- end -->\n"
-                        "<!-- generated: gains_said nowhere -->\n<!-- end -->\n")
+        file.write_text("<!-- generated: said h200 nothing rivals -->\n<!-- end -->\n"
+                        "<!-- generated: claims_said nowhere -->\n<!-- end -->\n")
         self.start("generated_blocks.py", "fill", file)
-        self.assertIn("`nothing` of `h200` has not been published yet.", file.read_text())
+        self.assertIn("`nothing` has not been published yet.", file.read_text())
         self.assertIn("`nowhere` has not been published yet.", file.read_text())
+
+    def test_the_sentence_counts_what_the_table_counts(self):
+        """README.md: the sentence is the site's, the table is made of the answers of every sweep."""
+        page = (TREE / "README.md").read_text()
+        counted = re.search(r"(\w+)\s+of\s+(\d+)\s+tests\s+of\s+a\s+claim\s+that\s+Hilbert", page)
+        rows = [line.strip("| ").split(" | ") for line in page.partition("| machine | tests |")[2].splitlines()[2:]]
+        rows = [row for row in rows[:next(i for i, row in enumerate(rows) if len(row) < 6)]
+                if "claimed in another dtype" not in row[0]]
+        self.assertEqual(sum(int(row[1]) for row in rows), int(counted[2]))
+        self.assertEqual(sum(int(row[2]) for row in rows), 0 if counted[1] == "None" else int(counted[1]))
 
     def test_a_gpu_needs_no_page(self):
         folder = self.published()

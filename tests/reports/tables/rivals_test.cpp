@@ -24,6 +24,19 @@ TEST(Tables, KernelsStandAgainstEveryRivalThatComputesTheCase) {
   EXPECT_NE(to_markdown(rivals_page_table(view)).find("| gemm |"), std::string::npos);
 }
 
+TEST(Tables, TheStrongestOfSeveralRivalsIsNamed) {
+  ReportInput input;
+  const Case work = sample::work(8192, {{4096, 2}});
+  sample::add_comparison(input.records, work, 1);  // gemm takes 2.4 times as long as the kernel
+  Record sdpa = sample::record(work, "torch_sdpa", "linear", true);
+  sample::time(sdpa, 1, 1.2, 3);
+  input.records.push_back(sdpa);
+  EXPECT_NE(to_markdown(rivals_page_table(view_of(input)))
+                .find("| n 8192, 4096/2, h 8, d 64, fp32 | torch\\_sdpa |"),
+            std::string::npos)
+      << to_markdown(rivals_page_table(view_of(input)));
+}
+
 TEST(Tables, EveryRingOfAKernelStandsAgainstTheRivals) {
   std::vector<Record> records;
   sample::add_comparison(records, sample::work(8192, {{4096, 2}}), 1);

@@ -113,6 +113,18 @@ TEST(Windows, DenseAttentionIsMarkedAsAnotherFunction) {
   EXPECT_EQ(cell(table, 4, "density"), "100.0 %");
 }
 
+TEST(Windows, StandCaseByCase) {
+  const Stored stored(sample::windowed_records());
+  const Table table = windows_by_case_table(stored.view);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(cell(table, 0, "case"), whole_case_text(sample::windowed()));
+  EXPECT_EQ(cell(table, 0, "raster"), "6.00");
+  EXPECT_NEAR(value(table, 0, "dilated/hilbert.qkv"), 2, 0.02);
+  EXPECT_TRUE(cell(table, 0, "dilated/hilbert.qkv").ends_with("; 3.00"));
+  EXPECT_EQ(table.columns.back().key, "dilated/linear (all pairs)") << "another function stands last";
+  EXPECT_NEAR(value(table, 0, "dilated/linear (all pairs)"), 0.2, 0.01);
+}
+
 TEST(Windows, AStoreWithoutWindowsHasNoRows) {
   const Stored stored(sample::input().records);
   EXPECT_TRUE(windows_table(stored.view).rows.empty());

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "reports/claims/claim_records.hpp"
-#include "reports/document/first_sentences.hpp"
-#include "reports/document/tally.hpp"
+#include "reports/findings/sentences.hpp"
+#include "reports/findings/tally.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "reports/document/first_sentences.hpp"
-#include "reports/document/tally.hpp"
+#include "reports/findings/sentences.hpp"
+#include "reports/findings/tally.hpp"
 
 namespace hilbench {
 namespace {
@@ -46,8 +46,7 @@ struct Compared {
   auto operator<=>(const Compared&) const = default;
 };
 
-}  // namespace
-
+// Kernels differ in traversal, the sequence of the tiles, more than in order.
 bool varies_traversals(const View& view) {
   std::set<std::string> traversals, orders;
   for (const CaseView& of_case : view.cases)
@@ -59,7 +58,10 @@ bool varies_traversals(const View& view) {
   return traversals.size() > 1 && traversals.size() > orders.size();
 }
 
+}  // namespace
+
 std::vector<std::string> traversal_sentences(const View& view) {
+  if (!varies_traversals(view)) return {};
   std::map<Compared, Tally> tallies;
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
-#include "reports/document/first_sentences.hpp"
-#include "reports/document/tally.hpp"
+#include "reports/findings/sentences.hpp"
+#include "reports/findings/tally.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/twins.hpp"
@@ -36,6 +38,22 @@ std::vector<AgainstRival> strongest_first(const std::map<std::string, AgainstRiv
   return sorted;
 }
 
+// "FlashAttention-3 (torch_sdpa.fa3)": what people call a rival, and its id.
+std::string rival_text(const std::string& id) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"torch_sdpa.fa3", "FlashAttention-3"},
+      {"torch_sdpa.flash", "FlashAttention-2"},
+      {"torch_sdpa.flex", "FlexAttention"},
+      {"cudnn", "cuDNN reading dilated rows in place"},
+      {"cudnn_gather", "cuDNN on gathered rows"},
+      {"torch_sdpa.cudnn", "PyTorch's cuDNN"},
+      {"torch_context_parallel.allgather", "PyTorch's context_parallel with rotation by allgather"},
+      {"torch_context_parallel.ring", "PyTorch's context_parallel with rotation in a ring"}};
+  for (const auto& [known, name] : kNames)
+    if (id == known) return fmt::format("{} ({})", name, id);
+  return id;
+}
+
 // "dilated_mma is faster than cudnn, its strongest rival, in 3 of 4 cases ...": the strongest rival by name,
 // the others by their ratios.
 std::string rivals_text(const std::string& kernel, const std::vector<AgainstRival>& rivals) {
@@ -53,8 +71,8 @@ std::string rivals_text(const std::string& kernel, const std::vector<AgainstRiva
     others.push_back(fmt::format("{} {}", rivals[i].rival, range(rivals[i].tally)));
   return fmt::format(
       "{} is faster than {}{} in {} of {} and slower in {} (time of the rival / time of the kernel: {}{}{}).",
-      kernel, rival, rivals.size() > 1 ? ", its strongest rival," : "", tally.with(Verdict::faster), compared,
-      tally.with(Verdict::slower), range(tally),
+      kernel, rival_text(rival), rivals.size() > 1 ? ", its strongest rival," : "",
+      tally.with(Verdict::faster), compared, tally.with(Verdict::slower), range(tally),
       others.empty() ? "" : "; other rivals: ", fmt::join(others, ", "));
 }
 
@@ -89,20 +107,6 @@ void take_fastest_orders(std::vector<RivalPair>& pairs) {
   }
 }
 
-// The rivals on windows first: dense attention on the same tokens is another function.
-std::string rivals_sentence(const View& view) {
-  std::vector<RivalPair> pairs = rival_pairs(view, kMostRivalRows);
-  take_fastest_orders(pairs);
-  const std::set<const CaseView*> dense = dense_cases(view);
-  const auto on_all_pairs = std::stable_partition(
-      pairs.begin(), pairs.end(), [&](const RivalPair& pair) { return !dense.contains(pair.where); });
-  std::string said = rivals_sentence_of({pairs.begin(), on_all_pairs});
-  if (on_all_pairs == pairs.end()) return said;
-  if (!said.empty()) said += " ";
-  return said + "Dense attention on all pairs, which is another function than windows: " +
-         rivals_sentence_of({on_all_pairs, pairs.end()});
-}
-
 bool has_control(const View& view) {
   return std::any_of(view.cases.begin(), view.cases.end(), [](const CaseView& of_case) {
     return std::any_of(of_case.records.begin(), of_case.records.end(),
@@ -129,7 +133,48 @@ bool only_references(const View& view) {
   });
 }
 
-// Each variant against the reference, over all cases; the one that gains most first.
+std::vector<std::string> answers(const View& view) {
+  const bool claimed = has_claimed_order(view);
+  const std::string rivals = rivals_sentence(view);
+  std::vector<std::string> said = traversal_sentences(view);
+  const auto add = [&said](const std::string& sentence) {
+    if (!sentence.empty()) said.push_back(sentence);
+  };
+  // Without the control, Hilbert order was not what the sweep asks about.
+  if (claimed && !has_control(view)) add(rivals);
+  for (const std::string& sentence : hilbert_sentences(view)) add(sentence);
+  if (claimed) return said;
+  add(windows_sentence(view));
+  add(window_times_sentence(view));
+  add(rivals);
+  add(rings_sentence(view));
+  if (!said.empty() || view.record_count == 0) return said;
+  std::string twins = only_references(view) ? twins_sentence(view) : "";
+  if (!twins.empty()) return {std::move(twins)};
+  if (std::string lone = lone_variant_sentence(view); !lone.empty()) return {std::move(lone)};
+  if (said = variant_sentences(view); !said.empty()) return said;
+  return {
+      fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
+                  "the whole length or in chunks of {}.",
+                  ClaimRow{}.order_chunk)};
+}
+
+}  // namespace
+
+// The rivals on windows first: dense attention on the same tokens is another function.
+std::string rivals_sentence(const View& view) {
+  std::vector<RivalPair> pairs = rival_pairs(view, kMostRivalRows);
+  take_fastest_orders(pairs);
+  const std::set<const CaseView*> dense = dense_cases(view);
+  const auto on_all_pairs = std::stable_partition(
+      pairs.begin(), pairs.end(), [&](const RivalPair& pair) { return !dense.contains(pair.where); });
+  std::string said = rivals_sentence_of({pairs.begin(), on_all_pairs});
+  if (on_all_pairs == pairs.end()) return said;
+  if (!said.empty()) said += " ";
+  return said + "Dense attention on all pairs, which is another function than windows: " +
+         rivals_sentence_of({on_all_pairs, pairs.end()});
+}
+
 std::vector<std::string> variant_sentences(const View& view) {
   constexpr std::size_t kMost = 6;
   std::map<std::pair<std::string, std::string>, Tally> tallies;  // by reference and variant
@@ -165,7 +210,6 @@ std::vector<std::string> variant_sentences(const View& view) {
   return said;
 }
 
-// In how many cases the budget left too few rounds; "" if in none.
 std::string bent_rounds_sentence(const View& view) {
   std::size_t cases = 0;
   std::optional<BentRounds> worst;
@@ -184,35 +228,6 @@ std::string bent_rounds_sentence(const View& view) {
       cases, plural(view.cases.size(), "case", "cases"), worst->fewest, worst->wanted);
 }
 
-std::vector<std::string> answers(const View& view) {
-  const bool claimed = has_claimed_order(view);
-  const std::string rivals = rivals_sentence(view);
-  std::vector<std::string> said;
-  const auto add = [&said](const std::string& sentence) {
-    if (!sentence.empty()) said.push_back(sentence);
-  };
-  if (varies_traversals(view)) said = traversal_sentences(view);
-  // Without the control, Hilbert order was not what the sweep asks about.
-  if (claimed && !has_control(view)) add(rivals);
-  for (const std::string& sentence : hilbert_sentences(view)) add(sentence);
-  if (claimed) return said;
-  add(windows_sentence(view));
-  add(window_times_sentence(view));
-  add(rivals);
-  add(rings_sentence(view));
-  if (!said.empty() || view.record_count == 0) return said;
-  std::string twins = only_references(view) ? twins_sentence(view) : "";
-  if (!twins.empty()) return {std::move(twins)};
-  if (std::string lone = lone_variant_sentence(view); !lone.empty()) return {std::move(lone)};
-  if (said = variant_sentences(view); !said.empty()) return said;
-  return {
-      fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
-                  "the whole length or in chunks of {}.",
-                  ClaimRow{}.order_chunk)};
-}
-
-}  // namespace
-
 std::vector<std::string> main_sentences(const View& view) {
   std::vector<std::string> said = answers(view);
   if (std::string bent = bent_rounds_sentence(view); !bent.empty()) said.push_back(std::move(bent));
@@ -220,7 +235,7 @@ std::vector<std::string> main_sentences(const View& view) {
 }
 
 std::string main_question(const View& view) {
-  if (varies_traversals(view) && !traversal_sentences(view).empty())
+  if (!traversal_sentences(view).empty())
     return "Does the sequence in which tiles are computed make attention faster? In which cases, and by how "
            "much?";
   const bool hilbert = !hilbert_sentences(view).empty();

@@ -1,5 +1,7 @@
-#include "reports/tables/all_tables.hpp"
+#include "reports/findings/all_tables.hpp"
 
+#include "reports/summaries/effects.hpp"
+#include "reports/summaries/followed_counts.hpp"
 #include "reports/tables/claim_levels.hpp"
 #include "reports/tables/claim_tables.hpp"
 #include "reports/tables/commands.hpp"
@@ -25,6 +27,8 @@ std::vector<Table> all_tables(const View& view, const std::vector<ClaimAnswer>& 
           claim_levels_table(of_reports),
           literature_table(answers_of(ClaimOrigin::paper, answers)),
           comparison_table(view.cases),
+          effects_table(view),
+          followed_counts_table(view),
           explained_table(view.cases),
           rivals_table(view),
           rings_table(view),

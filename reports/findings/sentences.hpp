@@ -1,11 +1,12 @@
-// The first sentences of the report, and its tiles.
+// The sentences of findings.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "reports/document/document.hpp"
+#include "reports/claims/answers.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 
@@ -13,26 +14,31 @@ namespace hilbench {
 // it, what these records compare instead: windows, rivals, rings. Traversals come first if the sweep varies
 // them. The first one alone says what was found: a run ends with it. None if there are no records.
 std::vector<std::string> main_sentences(const View& view);
+// The question that main_sentences() answers.
+std::string main_question(const View& view);
+
 // Hilbert order against linear order, which says what was found, and against random order, the control: in
 // the chunks that the claims are about and over the whole length. None if no case has both.
 std::vector<std::string> hilbert_sentences(const View& view);
 // Whether some case has linear order beside Hilbert order in the chunks that the claims are about.
 bool has_claimed_order(const View& view);
-// Whether kernels differ in traversal, the sequence of the tiles, more than in order.
-bool varies_traversals(const View& view);
 // Each traversal of a kernel in an order against that of the reference, all else equal; the one that gains
-// most first.
+// most first. None if kernels do not differ in traversal, the sequence of the tiles, more than in order.
 std::vector<std::string> traversal_sentences(const View& view);
-// The question that main_sentences() answers.
-std::string main_question(const View& view);
+// Each kernel against its rivals, the strongest first; "" if there is no pair.
+std::string rivals_sentence(const View& view);
+// Each variant against the reference, the one that gains most first. None if nothing is compared.
+std::vector<std::string> variant_sentences(const View& view);
+
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
+// How many claims of papers have which verdict; "" without an answer.
+std::string papers_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
 // That times are of steady samples, and why an energy is not known; "" if they are not steady.
 std::string steady_sentence(const View& view);
 // "3 records of A hold injected work; they are no results." Empty if none does. `of`: " of A", or nothing.
 std::string injected_sentence(const View& view, std::string_view of = "");
-
-// How many claims have each verdict; none if these records test no claim.
-std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers);
+// In how many cases the budget left too few rounds; "" if in none.
+std::string bent_rounds_sentence(const View& view);
 
 }  // namespace hilbench

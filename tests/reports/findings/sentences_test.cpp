@@ -1,4 +1,4 @@
-#include "reports/document/first_sentences.hpp"
+#include "reports/findings/sentences.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "reports/document/tally.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/findings/tally.hpp"
 #include "reports/view/judge.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/windows_records.hpp"

@@ -1,14 +1,15 @@
-#include "reports/document/first_sentences.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "reports/findings/sentences.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
+
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
   std::set<const ClaimRow*> claims, tested;
   for (const ClaimAnswer& answer : answers) {
@@ -69,34 +70,14 @@ std::string injected_sentence(const View& view, std::string_view of) {
                      injected == 1 ? "it is no result" : "they are no results");
 }
 
-std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
-  // Answers in another dtype than the claim's stand apart, in the tables.
-  const auto count = [&](auto counts) {
-    return static_cast<std::size_t>(std::count_if(
-        answers.begin(), answers.end(), [&](const ClaimAnswer& a) { return !a.other_dtype && counts(a); }));
-  };
-  const auto with = [&](ClaimVerdict verdict) {
-    return count([verdict](const ClaimAnswer& a) { return a.verdict == verdict; });
-  };
-  const std::size_t untestable = with(ClaimVerdict::not_testable);
-  if (untestable == count([](const ClaimAnswer&) { return true; })) return {};
-  const std::size_t reproduced = with(ClaimVerdict::reproduced);
-  const std::size_t gains =
-      count([](const ClaimAnswer& a) { return a.verdict == ClaimVerdict::reproduced && is_about_a_gain(a); });
-  std::vector<Tile> tiles;
-  const auto add = [&](std::size_t value, std::string label, Tone tone) {
-    tiles.push_back({std::to_string(value), std::move(label), value > 0 ? tone : Tone::muted});
-  };
-  add(gains, "gains reproduced", Tone::good);
-  add(reproduced - gains, "claims of a loss or of no difference reproduced", Tone::neutral);
-  for (const auto& [verdict, tone] : {std::pair{ClaimVerdict::smaller_than_claimed, Tone::neutral},
-                                      {ClaimVerdict::no_gain, Tone::neutral},
-                                      {ClaimVerdict::excluded, Tone::excluded},
-                                      {ClaimVerdict::contradicted, Tone::bad},
-                                      {ClaimVerdict::inconclusive, Tone::muted},
-                                      {ClaimVerdict::not_testable, Tone::muted}})
-    add(with(verdict), std::string(to_string(verdict)), tone);
-  return tiles;
+std::string papers_sentence(const std::vector<ClaimAnswer>& answers) {
+  std::map<ClaimVerdict, std::size_t> verdicts;
+  for (const ClaimAnswer& answer : answers) ++verdicts[answer.verdict];
+  if (verdicts.empty()) return "";
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : verdicts)
+    parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+  return fmt::format("Claims of papers: {}.", fmt::join(parts, ", "));
 }
 
 }  // namespace hilbench
