@@ -208,7 +208,7 @@ void add_answers(Tellings& tellings, const View& view, const std::vector<ClaimAn
   tellings.add("rivals", std::string(kRivals) + (dense_cases(view).empty() ? "" : kRivalsOfTwoFunctions),
                "The same as numbers, with times and rates");
   tellings.end();
-  tellings.begin("rates", "Rates beside those of other cases");
+  tellings.begin("rates", "Rates and limits");
   tellings.add("rates", kRates, "Rates of the kernel in linear order");
   tellings.add("inputs", kInputs);
   tellings.end();
@@ -250,7 +250,7 @@ void add_cases(Tellings& tellings, const View& view, std::vector<Figure> figures
     tellings.add(std::move(section));
   }
   tellings.add(comparison_section(view));
-  tellings.begin("counters", "Counters beside the ratios");
+  tellings.begin("counts", "What the counters explain");
   tellings.add("counters", "", "Counters, variant by variant");
   tellings.end();
   add_windows(tellings, view);

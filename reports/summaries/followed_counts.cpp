@@ -16,8 +16,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::string_view kTimed = "measured";  // a source that reads a clock: such values are no counts
-constexpr double kStrong = 0.6;                  // from here on a speedup is said to follow a count
+constexpr double kStrong = 0.6;  // from here on a speedup is said to follow a count
 constexpr std::size_t kFewestInTable = 3, kFewestInSentence = 12;  // pairs
 
 struct FollowedCount {
@@ -25,6 +24,12 @@ struct FollowedCount {
   std::size_t pairs = 0;
   std::optional<double> correlation;  // nothing if the count or the speedup never changes
 };
+
+// Time in other words, which a speedup follows whatever the reason: clocks, cycles, and shares of the time.
+bool tells_time(const std::string& name, const Counter& counter) {
+  return counter.source == "measured" || counter.unit == "ns" || counter.unit == "percent" ||
+         name.find("cycle") != std::string::npos;
+}
 
 // From 0; equal values share the mean of their ranks.
 std::vector<double> ranks_of(const std::vector<double>& values) {
@@ -63,7 +68,7 @@ std::vector<FollowedCount> followed_counts(const View& view) {
     for (const auto& [name, counter] : pair.record->counters) {
       const std::optional<double> theirs = counter_value(*pair.reference, name);
       if (!counter.value || !theirs || *counter.value <= 0 || *theirs <= 0) continue;
-      if (counter.source == kTimed) continue;
+      if (tells_time(name, counter)) continue;
       Points& points = by_name[name];
       points.source = counter.source;
       points.counts.push_back(*counter.value / *theirs);

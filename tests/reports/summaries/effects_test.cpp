@@ -98,6 +98,23 @@ TEST(FollowedCounts, NameTheOneThatTheSpeedupFollows) {
   EXPECT_NE(followed_count_sentence(view_of(mixed)).find("follows no count"), std::string::npos);
 }
 
+TEST(FollowedCounts, LeaveOutWhatIsTimeInOtherWords) {
+  ReportInput input;
+  for (int i = 0; i < 16; ++i) {
+    const double speedup = 0.8 + 0.02 * i;
+    add_case(input, 1024 << i, {{"residue", {speedup, 100.0 + i % 2}}});
+    for (Record* record : {&input.records[input.records.size() - 2], &input.records.back()}) {
+      const double ns = record->time->median_ns;
+      record->counters["gpu_time"] = {.value = ns, .unit = "ns", .source = "cupti_range"};
+      record->counters["sm_cycles"] = {.value = ns, .unit = "count", .source = "cupti_range"};
+      record->counters["ring_compute_ns"] = {.value = ns, .unit = "ns", .source = "measured"};
+      record->counters["tensor_pipe_use"] = {.value = 1 / ns, .unit = "percent", .source = "cupti_range"};
+    }
+  }
+  EXPECT_EQ(followed_counts_table(view_of(input)).rows.size(), 1u);
+  EXPECT_NE(followed_count_sentence(view_of(input)).find("layout_pages_4k_per_tile"), std::string::npos);
+}
+
 TEST(FollowedCounts, SayWhatNeverChangesAndNeedPairs) {
   ReportInput input;
   for (int i = 0; i < 3; ++i) add_case(input, 1024 << i, {{"residue", {1.0 + 0.1 * i, 64}}});
