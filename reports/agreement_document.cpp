@@ -145,8 +145,9 @@ Table sums_table(const std::vector<RunSums>& sums) {
           {{fmt::format("{}_{}", key, to_string(agreement)), std::string(to_string(agreement)), Align::right},
            [member, agreement](S s) { return text_cell(std::to_string(with(s.*member, agreement))); }});
   }
-  columns.push_back({{"apart", "ratios differ by at most", Align::right},
-                     [](S s) { return text_cell(percent_text(farthest(s.comparisons))); }});
+  columns.push_back({{"apart", "ratios differ by at most", Align::right}, [](S s) {
+                       return text_cell(s.comparisons.empty() ? "" : percent_text(farthest(s.comparisons)));
+                     }});
   return make_table<RunSums>("agreement", "", columns, sums);
 }
 

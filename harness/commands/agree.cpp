@@ -34,6 +34,11 @@ std::string sweep_of(const ReportInput& input) {
 std::vector<PublishedRun> published_runs(const AgreeArguments& arguments, const std::string& sweep) {
   std::vector<PublishedRun> runs;
   std::error_code ignored;
+  if (!fs::is_directory(arguments.published, ignored))
+    throw UsageError({.what = "no published results here",
+                      .where = arguments.published.string(),
+                      .why = "",
+                      .remedy = "name the folder above them by --with; the source has reports/published"});
   for (const MachineFolder& machine : machine_folders(arguments.published))
     for (const SweepFolder& folder : machine.sweeps) {
       if (fs::equivalent(folder.path, arguments.folder, ignored)) continue;
