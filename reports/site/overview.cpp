@@ -116,12 +116,12 @@ std::string sweep_address(const SweepOverview& sweep) {
 std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines) {
   std::map<Verdict, std::size_t> beside;
   std::size_t controlled = 0, gains = 0, reproduced = 0;
-  std::vector<double> times;  // of Hilbert order / linear order
+  std::vector<double> speedups;
   for (const MachineOverview& machine : machines)
     for (const SweepOverview& sweep : machine.sweeps)
       for (const ClaimEntry& entry : sweep.claims) {
         if (entry.of_paper || entry.compares != kKernelTime) continue;
-        if (entry.measured) times.push_back(1 / *entry.measured);
+        if (entry.measured) speedups.push_back(*entry.measured);
         if (entry.against_random) ++beside[*entry.against_random], ++controlled;
         gains += entry.gain;
         reproduced += entry.gain && entry.verdict == ClaimVerdict::reproduced;
@@ -129,20 +129,23 @@ std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& ma
   if (controlled == 0 && gains == 0)
     return {"These results test no claim that an order makes a kernel faster."};
   std::vector<std::string> said;
-  if (controlled > 0)
-    said.push_back(
-        fmt::format("Hilbert order is shown to be as fast as a random permutation, the control, in {} of {}; "
-                    "it is faster in {}, slower in {}, inconclusive in {}.",
-                    beside[Verdict::equivalent], plural(controlled, "test", "tests"), beside[Verdict::faster],
-                    beside[Verdict::slower], beside[Verdict::inconclusive]));
   if (gains > 0)
-    said.push_back(fmt::format("{} of {} of a claim that Hilbert order makes a kernel faster {} the claim.",
-                               reproduced == 0 ? "None" : std::to_string(reproduced),
-                               plural(gains, "test", "tests"), reproduced <= 1 ? "reproduces" : "reproduce"));
-  if (!times.empty()) {
-    const auto [least, most] = std::minmax_element(times.begin(), times.end());
+    said.push_back(fmt::format("{} {} of a claim that Hilbert order makes a kernel faster: {} {} it.", gains,
+                               gains == 1 ? "test is" : "tests are",
+                               reproduced == 0 ? "none" : std::to_string(reproduced),
+                               reproduced <= 1 ? "reproduces" : "reproduce"));
+  if (controlled > 0)
     said.push_back(fmt::format(
-        "In these tests Hilbert order took {:.3f} to {:.3f} times as long as linear order.", *least, *most));
+        "Beside a random permutation, the control, Hilbert order is shown to be as fast in {} of {}, faster "
+        "in {} and "
+        "slower in {}; {} inconclusive.",
+        beside[Verdict::equivalent], plural(controlled, "test", "tests"), beside[Verdict::faster],
+        beside[Verdict::slower],
+        beside[Verdict::inconclusive] == 1 ? "1 is" : fmt::format("{} are", beside[Verdict::inconclusive])));
+  if (!speedups.empty()) {
+    const auto [least, most] = std::minmax_element(speedups.begin(), speedups.end());
+    said.push_back(
+        fmt::format("Time of linear order / time of Hilbert order is {:.3f} to {:.3f}.", *least, *most));
   }
   return said;
 }

@@ -61,8 +61,8 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
 // Address of the page of a sweep, relative to that of its machine.
 std::string sweep_address(const SweepOverview& sweep);
 
-// What all answers about kernel time say of Hilbert order: first against random order, the control, then
-// whether a claimed gain is reproduced, and the range of times. An answer in the dtype of its claim is a
+// What all answers about kernel time say of Hilbert order: whether a claimed gain is reproduced, how it
+// stands to random order, the control, and the range of speedups. An answer in the dtype of its claim is a
 // test, of any sweep; over all cases together, only in the claim's own. `machines` need not be all.
 std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines);
 

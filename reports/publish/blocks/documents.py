@@ -1,5 +1,6 @@
 """Blocks of README.md and docs/: block_NAME(published, [FOLDER, [SWEEP]]). Those of findings pages serve there too."""
 
+import collections
 from itertools import takewhile
 
 import render
@@ -63,18 +64,24 @@ def block_shown(published, name, sweep, case):
 def block_misses_said(published, name):
     folder = published.folder(name)
     rows = [row for row in answers(folder) if "misses" in row["compares"] and row["in_sweep"] == row["claim"]]
-    won = sum(row["verdict"] == "reproduced" for row in rows)
+    other = [row for row in rows if row["other_dtype"] == "true"]
+    own = [row for row in rows if row["other_dtype"] == "false"]
     machine = short_name(folder).removeprefix("NVIDIA ")
-    said = [f"Hardware counters of the {machine} answer {plural(len(rows), 'claim')} of fewer cache misses: "
-            f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced."]
-    if excluded := sum(row["verdict"] == "claim excluded" for row in rows):
-        said.append(f"{excluded} {'is' if excluded == 1 else 'are'} excluded.")
-    if open_ := sum(row["verdict"] == "inconclusive" for row in rows):
-        said.append(f"{open_} {'is' if open_ == 1 else 'are'} inconclusive.")
+    said = [f"Hardware counters of the {machine} answer {plural(len(own), 'claim')} of fewer cache misses: "
+            f"{verdicts_said(own)}" + (f"; in another dtype than the claim's, {len(other)}: {verdicts_said(other)}."
+                                       if other else ".")]
     if few := sum("a verdict needs" in row["why"] for row in rows):
         said.append(f"{few} of them {'is' if few == 1 else 'are'} inconclusive because each variant was counted less "
                     "than five times.")
     return wrapped(*said)
+
+
+def verdicts_said(rows):
+    """ "none is reproduced, 8 claim excluded, 3 inconclusive": every verdict, so that they add up."""
+    counts = collections.Counter(row["verdict"] for row in rows)
+    won = counts.pop("reproduced", 0)
+    return ", ".join([f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced",
+                      *(f"{count} {verdict}" for verdict, count in counts.most_common())])
 
 
 def block_order_gains_said(published, *names):
