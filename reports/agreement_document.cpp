@@ -139,11 +139,11 @@ Table sums_table(const std::vector<RunSums>& sums) {
   for (const auto& [key, title, member] : {std::tuple{"comparisons", "comparisons", &RunSums::comparisons},
                                            {"claims", "answers to claims", &RunSums::claims}}) {
     columns.push_back({{key, title, Align::right},
-                       [member](S s) { return text_cell(std::to_string((s.*member).size())); }});
+                       [held = member](S s) { return text_cell(std::to_string((s.*held).size())); }});
     for (const Agreement agreement : kAgreements)
       columns.push_back(
           {{fmt::format("{}_{}", key, to_string(agreement)), std::string(to_string(agreement)), Align::right},
-           [member, agreement](S s) { return text_cell(std::to_string(with(s.*member, agreement))); }});
+           [held = member, agreement](S s) { return text_cell(std::to_string(with(s.*held, agreement))); }});
   }
   columns.push_back({{"apart", "ratios differ by at most", Align::right}, [](S s) {
                        return text_cell(s.comparisons.empty() ? "" : percent_text(farthest(s.comparisons)));
