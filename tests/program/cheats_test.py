@@ -32,6 +32,12 @@ measure: {{budget_s: {budget_s}, min_rounds: {rounds}, timeout_s: 60, seed: {see
 """
 
 
+def waited_long(record):
+    """For a core, while the program was asked."""
+    requests = record["requests"]
+    return bool(requests) and requests["waited_ns"] > 0.3 * requests["wall_ns"]
+
+
 class CheatsCase(unittest.TestCase):
     def setUp(self):
         self.program = Program(BINARY)
@@ -61,6 +67,18 @@ class CheatsCase(unittest.TestCase):
                                  [record["reason"], record["time_ns"], record["requests"]])
                 self.assertRegex(record["reason"], reason)
 
+    def run_until_told(self, case, names):
+        """The records of all variants. Where other programs took the cores, clocks tell nothing, and `hilbench check`
+        refuses what was measured: then cheats that were not caught are run again."""
+        records, left = self.run_all(case, names), names
+        for _ in range(2):
+            left = [name for name in left if records[name]["status"] == "ok" and waited_long(records[name])]
+            if not left:
+                break
+            again = self.run_all(case, left)
+            records.update({name: again[name] for name in left})
+        return records
+
     def check_honest(self, records, honest=HONEST):
         for name in ("dilated/linear", "dilated/residue", *honest):
             with self.subTest(honest=name):
@@ -84,13 +102,13 @@ class CheatsTest(CheatsCase):
     def test_cheats_are_caught(self):
         apart = {*cheats.OF_LARGE_CASES, *cheats.DISTURBING}
         names = self.chosen([name for name in cheats.CHEATS if name not in apart])
-        records = self.run_all(SMALL, names)
+        records = self.run_until_told(SMALL, names)
         self.check_caught(records, names)
         self.check_honest(records)
 
     def test_cheats_in_rows_that_are_not_compared_are_caught(self):
         names = self.chosen(cheats.OF_LARGE_CASES)
-        records = self.run_all(LARGE, names)
+        records = self.run_until_told(LARGE, names)
         self.check_caught(records, names)
         self.check_honest(records)
 
