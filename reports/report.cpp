@@ -10,9 +10,9 @@
 #include "reports/figures/chart_library.hpp"
 #include "reports/figures/draw.hpp"
 #include "reports/figures/report_data.hpp"
+#include "reports/findings/all_tables.hpp"
 #include "reports/page/page.hpp"
 #include "reports/site/new_folder.hpp"
-#include "reports/findings/all_tables.hpp"
 
 namespace hilbench {
 namespace {

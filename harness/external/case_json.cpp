@@ -2,21 +2,13 @@
 
 #include <string>
 
+#include "kernels/base/text/field_json.hpp"
 #include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
 
 using nlohmann::json;
-
-template <class T>
-json value_json(const Field<T>& field, const T& owner) {
-  const std::int64_t value = field.get(owner);
-  if (field.kind == FieldKind::integer) return value;
-  if (field.kind == FieldKind::real) return real_of_bits(value);
-  if (field.kind == FieldKind::boolean) return value != 0;
-  return field_text(field, value);
-}
 
 // `segments` and `dilations`, or the lists of windows; of a case with a mask its grid alone.
 void add_pattern(const Case& work, json& fields) {
@@ -25,7 +17,7 @@ void add_pattern(const Case& work, json& fields) {
     for (const Field<WindowDimension>& field :
          window_fields().first(has_mask_blocks(work) ? 1 : window_fields().size()))
       for (const WindowDimension& dimension : work.windows)
-        fields[std::string(field.name)].push_back(value_json(field, dimension));
+        fields[std::string(field.name)].push_back(field_json(field, dimension));
     return;
   }
   for (const Branch& branch : work.pattern) {
@@ -39,7 +31,7 @@ void add_pattern(const Case& work, json& fields) {
 json case_json(const Case& work, int threads) {
   json fields;
   for (const Field<Case>& field : case_fields())
-    if (of_pattern(field.name, pattern_kind(work))) fields[std::string(field.name)] = value_json(field, work);
+    if (of_pattern(field.name, pattern_kind(work))) fields[std::string(field.name)] = field_json(field, work);
   fields["threads"] = threads;  // the case has 0 if the sweep does not say
   add_pattern(work, fields);
   return fields;

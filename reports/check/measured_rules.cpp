@@ -149,8 +149,9 @@ void check_verification(const std::vector<Record>& records, CheckLines& lines) {
                                 "program takes no others: {}",
                                 some_of(once, records.size())));
   if (!untold.empty())
-    add_note(lines, fmt::format("verification: so many keys that one more or less does not show in {}",
-                                some_of(untold, records.size())));
+    add_note(lines,
+             fmt::format("verification: rows read too many keys to show a missing or doubled one in {}",
+                         some_of(untold, records.size())));
 }
 
 // It said which protocol it speaks.

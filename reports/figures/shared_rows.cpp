@@ -64,7 +64,7 @@ json rates_json(const View& view) {
 json predictions_json(const View& view) {
   json rows = json::array();
   for (const PredictedRing& one : view.predictions) {
-    json made = {{"family", whole_case_text(one.work)}, {"variant", one.variant_id},
+    json made = {{"family", whole_case_text(one.work)},  {"variant", one.variant_id},
                  {"ring", one.work.ring_size},           {"ns", interval_json(one.ns, one.ci_ns)},
                  {"bytes", number_json(one.sent_bytes)}, {"fitted", one.fitted}};
     put_known(made, "hidden", one.hidden);

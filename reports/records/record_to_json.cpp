@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text/field_json.hpp"
 #include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 #include "reports/records/record.hpp"
@@ -30,15 +31,6 @@ json positive(std::int64_t value) {
 }
 json interval(const Interval& value) {
   return json::array({number(value.low), number(value.high)});
-}
-
-template <class T>
-json field_json(const Field<T>& field, const T& owner) {
-  const std::int64_t value = field.get(owner);
-  if (field.kind == FieldKind::integer) return value;
-  if (field.kind == FieldKind::real) return real_of_bits(value);
-  if (field.kind == FieldKind::boolean) return value != 0;
-  return field_text(field, value);
 }
 
 // `segments` and `dilations`, or the lists of windows, or the mask; null are those that the pattern does not

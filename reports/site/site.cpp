@@ -12,12 +12,12 @@
 #include "reports/claims/claims_file.hpp"
 #include "reports/figures/draw.hpp"
 #include "reports/figures/report_data.hpp"
+#include "reports/findings/all_tables.hpp"
 #include "reports/page/page.hpp"
 #include "reports/site/markdown_html.hpp"
 #include "reports/site/new_folder.hpp"
 #include "reports/site/pages.hpp"
 #include "reports/site/results_folders.hpp"
-#include "reports/findings/all_tables.hpp"
 
 namespace hilbench {
 namespace {

@@ -119,7 +119,7 @@ class ExternalCase(unittest.TestCase):
 class ExternalTest(ExternalCase):
     def test_each_fault_costs_its_variant_alone(self):
         records = self.run_all(self.sweep(FAULTS), "--dump", "dump", status=1)
-        self.assertEqual(records["dilated/linear"]["status"], "ok")
+        self.assertEqual(records["dilated/linear"]["status"], "ok", records["dilated/linear"]["reason"])
         for fault, (status, reason) in FAULTS.items():
             with self.subTest(fault=fault):
                 record = records[fault]
@@ -231,7 +231,7 @@ class ExternalTest(ExternalCase):
         for name in ("none", "trap", "torch_sdpa.math"):
             self.assertEqual((records[name]["status"], records[name]["reason"]),
                              ("skipped", "runs another program: needs --allow-external"))
-        self.assertEqual(records["dilated/linear"]["status"], "ok")
+        self.assertEqual(records["dilated/linear"]["status"], "ok", records["dilated/linear"]["reason"])
         self.assertFalse((self.program.folder / "touched").exists())
         planned, _ = self.program.run("plan", sweep)
         self.assertIn("needs --allow-external", planned)
@@ -300,7 +300,7 @@ class StartTest(ExternalCase):
                              ("failed", "verify: no progress for 3 s: the worker counts as hung and was stopped"))
         self.assertEqual((records["dies_at_start"]["status"], records["dies_at_start"]["reason"]),
                          ("failed", "'dies_at_start' exited with status 1: no beans"))
-        self.assertEqual(records["dilated/linear"]["status"], "ok")
+        self.assertEqual(records["dilated/linear"]["status"], "ok", records["dilated/linear"]["reason"])
         self.check_right(records["none"])
         self.assertFalse(self.processes())
 
