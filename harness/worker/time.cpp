@@ -71,13 +71,8 @@ void settle_void(const TaskContext& run, std::vector<VerifiedVariant> variants,
 
 std::vector<VerifiedVariant> timed(const TaskContext& run, Turns& turns,
                                    std::vector<VerifiedVariant> variants) {
-  // Who reads it would take a core from the next short sample.
-  constexpr double kTellAfter_s = 0.05;
-  double told_s = 0;
   const auto progress = [&](const std::string& id, std::int64_t round, double spent_s) {
     run.bench.observe();
-    if (round > 0 && spent_s < told_s + kTellAfter_s) return;
-    told_s = spent_s;
     run.tell({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
   };
   const auto waiting = [&] { run.tell({.phase = Phase::time}); };
