@@ -276,7 +276,7 @@ std::vector<std::int64_t> visible_keys(const Case& work, std::int64_t head, std:
   if (has_windows(work)) return keys_of_windows(work, position);
   if (!head_runs_branch(work, head, branch_index)) return {};
   const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
-  const std::int64_t offset = offset_of(work, branch, kv_head_of(work, head));
+  const std::int64_t offset = offset_of(work, static_cast<std::size_t>(branch_index), kv_head_of(work, head));
   const std::int64_t segment = position / branch.segment_length;
   std::vector<std::int64_t> keys;
   bool query_selected = work.queries == Queries::dense;

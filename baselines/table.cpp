@@ -21,6 +21,7 @@
   entry(kTorchContextParallel)          \
   entry(kTorchWindows)                  \
   entry(kJaxRing)                       \
+  entry(kOrigin)                        \
   entry(kCublas)                        \
   entry(kCudnn)                         \
   entry(kCudnnGather)                   \

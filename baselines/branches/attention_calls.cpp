@@ -20,7 +20,7 @@ std::vector<Group> groups_of(const Case& work, std::int64_t branch_index) {
     if (!head_runs_branch(work, head, branch_index)) continue;
     const std::int64_t kv_head = kv_head_of(work, head);
     if (groups.empty() || groups.back().kv_head != kv_head)
-      groups.push_back({head, 0, kv_head, offset_of(work, branch, kv_head)});
+      groups.push_back({head, 0, kv_head, offset_of(work, static_cast<std::size_t>(branch_index), kv_head)});
     ++groups.back().count;
   }
   return groups;

@@ -16,7 +16,7 @@ std::vector<std::int32_t> query_offsets(const Case& work, std::size_t branch) {
   std::vector<std::int32_t> offsets;
   for (std::int64_t head = 0; head < work.heads; ++head)
     offsets.push_back(head_runs_branch(work, head, static_cast<std::int64_t>(branch))
-                          ? narrowed(offset_of(work, work.pattern[branch], kv_head_of(work, head)))
+                          ? narrowed(offset_of(work, branch, kv_head_of(work, head)))
                           : -1);
   return offsets;
 }

@@ -15,6 +15,7 @@ std::string_view embedded_sdpa_backends();
 std::string_view embedded_torch_context_parallel();
 std::string_view embedded_torch_windows();
 std::string_view embedded_jax_ring();
+std::string_view embedded_origin();
 std::string_view embedded_kept_choice();
 std::string_view embedded_natten_windows();
 std::string_view embedded_window_pairs();
@@ -24,6 +25,30 @@ namespace {
 constexpr std::array<std::string_view, 6> kBackends = {"flash", "efficient", "math", "cudnn", "fa3", "flex"};
 constexpr std::array<std::string_view, 2> kRotations = {"allgather", "ring"};
 constexpr std::array<std::string_view, 3> kWindowKernels = {"flex", "flex_boxes", "natten"};
+constexpr std::array<std::string_view, 24> kOriginModules = {"off",
+                                                             "identity_gather",
+                                                             "bijection",
+                                                             "on",
+                                                             "core",
+                                                             "multihead",
+                                                             "multihead_bare",
+                                                             "final_off",
+                                                             "final_identity_gather",
+                                                             "final_on",
+                                                             "final_outside",
+                                                             "final_core",
+                                                             "off_tf32",
+                                                             "identity_gather_tf32",
+                                                             "bijection_tf32",
+                                                             "on_tf32",
+                                                             "core_tf32",
+                                                             "multihead_tf32",
+                                                             "multihead_bare_tf32",
+                                                             "final_off_tf32",
+                                                             "final_identity_gather_tf32",
+                                                             "final_on_tf32",
+                                                             "final_outside_tf32",
+                                                             "final_core_tf32"};
 
 // Known only for programs that compute with a unit whose peak is measured.
 std::string_view peak_unit(const Case& work) {
@@ -135,6 +160,17 @@ const Implementation kTorchWindows = [] {
   return implementation;
 }();
 
+const Implementation kOrigin = [] {
+  Implementation implementation =
+      external("origin",
+               "the modules that the reports measured, from the clone that HILBENCH_ORIGIN names; needs "
+               "--allow-external");
+  implementation.options = kOriginModules;
+  implementation.why_not = why_not_on_rings;
+  implementation.workspace_bytes = framework_bytes;
+  return implementation;
+}();
+
 std::string embedded_script(std::string_view name) {
   const std::string loop = as_module("request_loop", embedded_request_loop());
   if (name == kJaxRing.name) return loop + "\n" + std::string(embedded_jax_ring());
@@ -142,6 +178,7 @@ std::string embedded_script(std::string_view name) {
   if (name == kTorchContextParallel.name)
     return loop + server + "\n" + std::string(embedded_torch_context_parallel());
   const std::string shared = loop + server + as_module("torch_program", embedded_torch_program());
+  if (name == kOrigin.name) return shared + "\n" + std::string(embedded_origin());
   if (name == kTorchSdpa.name)
     return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
            std::string(embedded_torch_sdpa());
@@ -151,7 +188,8 @@ std::string embedded_script(std::string_view name) {
 }
 
 bool can_be_forked(std::string_view name) {
-  return name == kTorchSdpa.name || name == kTorchWindows.name || name == kTorchContextParallel.name;
+  return name == kTorchSdpa.name || name == kTorchWindows.name || name == kTorchContextParallel.name ||
+         name == kOrigin.name;
 }
 
 }  // namespace hilbench

@@ -14,6 +14,7 @@ extern const Implementation kTorchSdpa;
 extern const Implementation kTorchContextParallel;
 extern const Implementation kTorchWindows;
 extern const Implementation kJaxRing;
+extern const Implementation kOrigin;
 // The text of one of them by the name of its baseline, with the modules of this folder that it imports; it is
 // built into the program. `name` must be one of theirs.
 std::string embedded_script(std::string_view name);

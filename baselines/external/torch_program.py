@@ -119,18 +119,21 @@ def gpu_times_ns(step, executions):
 
 
 class Clock:
-    """Times a step; on a GPU as a graph, by events. `output` is what its last execution returned."""
+    """Times a step; on a GPU by events, as a graph if `graph`. `output` is what its last execution returned."""
 
-    def __init__(self, device, step):
+    def __init__(self, device, step, graph=True):
         self.gpu = device == "cuda"
         self.launch, self.step, self.output = "eager", step, step()
-        if self.gpu:
+        if self.gpu and graph:
             graph, self.output = captured(step)
             self.launch, self.step = "cuda_graph", graph.replay
 
+    def kept(self):
+        self.output = self.step()
+
     def times_ns(self, executions):
         if self.gpu:
-            return gpu_times_ns(self.step, executions)
+            return gpu_times_ns(self.step if self.launch == "cuda_graph" else self.kept, executions)
         times = []
         for _ in range(executions):
             begin = time.perf_counter_ns()

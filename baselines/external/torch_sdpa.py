@@ -74,11 +74,11 @@ class Piece:
     """Heads of one branch that select the same number of rows, over equal segments: one call of attention."""
 
     def __init__(self, case, stretch, heads, counts, device):
-        begin, segments, length, dilation = stretch
+        branch, begin, segments, length, dilation = stretch
         self.case, self.device = case, device
         self.heads = heads
         queries, self.keys = counts
-        offsets = [case.offset(dilation, case.kv_head(h)) for h in heads]
+        offsets = [case.offset(branch, case.kv_head(h)) for h in heads]
         dense = case.queries == "dense"
         self.q = Rows(begin, segments, length, heads, [0] * len(heads) if dense else offsets, 1 if dense else dilation,
                       queries, case.heads, device)
@@ -91,8 +91,8 @@ class Piece:
         self.score_bytes = case.batch * segments * len(heads) * queries * self.keys * case.element_bytes
 
     def select_keys(self, kv_heads):
-        begin, segments, length, dilation = self.stretch
-        offsets = [self.case.offset(dilation, g) for g in kv_heads]
+        branch, begin, segments, length, dilation = self.stretch
+        offsets = [self.case.offset(branch, g) for g in kv_heads]
         return Rows(begin, segments, length, kv_heads, offsets, dilation, self.keys, self.case.kv_heads, self.device)
 
     def choose(self, option, q, k, v):
@@ -137,9 +137,10 @@ class Case:
     def kv_head(self, head):
         return head * self.kv_heads // self.heads
 
-    def offset(self, dilation, kv_head):
-        if self.head_offset == "none":
-            return 0
+    def offset(self, branch, kv_head):
+        dilation = self.dilations[branch]
+        if self.head_offset in ("none", "branch"):
+            return branch % dilation if self.head_offset == "branch" else 0
         return kv_head % dilation if self.head_offset == "modulo" else kv_head // -(-self.kv_heads // dilation)
 
     def runs(self, head, branch):
@@ -161,11 +162,11 @@ class Case:
             for begin, segments, length in self.stretches(segment):
                 groups = {}
                 for head in (h for h in range(self.heads) if self.runs(h, branch)):
-                    offset = self.offset(dilation, self.kv_head(head))
+                    offset = self.offset(branch, self.kv_head(head))
                     keys = len(range(offset, length, dilation))
                     if keys:
                         groups.setdefault((keys, offset if grouping == "apart" else 0), []).append(head)
-                stretch = begin, segments, length, dilation
+                stretch = branch, begin, segments, length, dilation
                 for (keys, _), heads in groups.items():
                     counts = length if self.queries == "dense" else keys, keys
                     pieces.append(Piece(self, stretch, heads, counts, device))

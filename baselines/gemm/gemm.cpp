@@ -123,7 +123,8 @@ std::vector<Unit> units_of(const Case& work, std::int64_t branch_index, std::int
   for (std::int64_t b = 0; b < work.batch; ++b)
     for (std::int64_t head = 0; head < work.heads; ++head) {
       if (!head_runs_branch(work, head, branch_index)) continue;
-      const std::int64_t offset = offset_of(work, branch, kv_head_of(work, head));
+      const std::int64_t offset =
+          offset_of(work, static_cast<std::size_t>(branch_index), kv_head_of(work, head));
       for (std::int64_t segment = 0; segment < segment_count(work, branch); ++segment) {
         const std::int64_t length = segment_end(work, branch, segment) - segment_begin(branch, segment);
         const std::int64_t rows = query_count(work, length, offset, branch.dilation);
@@ -164,7 +165,7 @@ class GemmExecution : public Execution {
       const std::vector<Unit>& units = units_[b];
 #pragma omp parallel num_threads(threads_)
       {
-        gather(operands, branch);  // ends in a barrier
+        gather(operands, b);  // ends in a barrier
         Block& block = *blocks_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic)
         for (std::size_t u = 0; u < units.size(); ++u) {
@@ -184,7 +185,8 @@ class GemmExecution : public Execution {
   }
 
   // The threads of the enclosing parallel region share the work.
-  void gather(const Operands& operands, const Branch& branch) {
+  void gather(const Operands& operands, std::size_t branch_number) {
+    const Branch& branch = work_.pattern[branch_number];
     const GatherShape shape = gather_shape(work_, branch);
     const std::int64_t d = work_.head_dim;
 #pragma omp for collapse(3) schedule(static)
@@ -192,7 +194,7 @@ class GemmExecution : public Execution {
       for (std::int64_t g = 0; g < work_.kv_heads; ++g)
         for (std::int64_t key = 0; key < shape.keys(); ++key) {
           const std::int64_t segment = key / shape.full;
-          const std::int64_t t = segment_begin(branch, segment) + offset_of(work_, branch, g) +
+          const std::int64_t t = segment_begin(branch, segment) + offset_of(work_, branch_number, g) +
                                  key % shape.full * branch.dilation;
           if (t >= segment_end(work_, branch, segment)) continue;
           const std::int64_t from = ((b * work_.sequence_length + t) * work_.kv_heads + g) * d;

@@ -165,12 +165,13 @@ int report_caught(const CLI::App& app) {
   } catch (const CLI::ParseError& error) {
     return report_error(refusal(app, error.what()), ExitCode::usage);
   } catch (const Error& error) {
-    return report_error(error.what(), error.code());
+    if (error.code() != ExitCode::interrupted) return report_error(error.what(), error.code());
+    fmt::print(stderr, "hilbench: {}\n", error.what());
+    return static_cast<int>(error.code());
   } catch (const Interrupted&) {
     const int signal = stop_signal();
     const bool resumes = app.got_subcommand("run");
-    report_error(resumes ? "stopped; run the same command again to resume" : "stopped",
-                 ExitCode::interrupted);
+    fmt::print(stderr, "hilbench: stopped{}\n", resumes ? "; run the same command again to resume" : "");
     return 128 + signal;
   } catch (const std::filesystem::filesystem_error& error) {
     const bool of_the_machine = is_of_the_machine(error.code().value());

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "kernels/base/text/byte_size.hpp"
+#include "kernels/base/text/integer.hpp"
 #include "kernels/base/text/share.hpp"
 #include "kernels/base/text/text.hpp"
 
@@ -46,6 +48,11 @@ CLI::Validator decimal() {
         if (digits.size() > 1 && digits[0] == '0' && std::isalnum(static_cast<unsigned char>(digits[1])))
           return fmt::format("'{}' is not a decimal number", one_line(text, 80));
         const bool whole = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+        if (!whole)
+          if (const std::optional<std::int64_t> size = integer_of(text)) {  // "8k"
+            text = std::to_string(*size);
+            return std::string();
+          }
         return whole ? std::string() : fmt::format("'{}' is not a whole number", one_line(text, 80));
       },
       "");
@@ -101,15 +108,15 @@ void Options::number(const std::string& name, std::optional<double>& value, cons
 }
 
 void Options::integer(const std::string& name, std::int64_t& value, const std::string& help) {
-  command_.add_option(name, value, help)->check(decimal());
+  command_.add_option(name, value, help)->transform(decimal());
 }
 
 void Options::integer(const std::string& name, std::optional<std::int64_t>& value, const std::string& help) {
-  command_.add_option(name, value, help)->check(decimal());
+  command_.add_option(name, value, help)->transform(decimal());
 }
 
 void Options::integers(const std::string& name, std::vector<std::int64_t>& values, const std::string& help) {
-  command_.add_option(name, values, help)->delimiter(',')->check(decimal());
+  command_.add_option(name, values, help)->delimiter(',')->transform(decimal());
 }
 
 void Options::bytes(const std::string& name, std::optional<std::int64_t>& value, const std::string& help) {

@@ -19,6 +19,7 @@
 #include "kernels/base/text/text.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -93,8 +94,9 @@ ExitCode init_command(const std::filesystem::path& file) {
   double seconds = 0;
   for (const Comparison& comparison : plan.comparisons)
     seconds += expected_time(sweep.measure, sweep.counters.size(), comparison).total_s();
-  fmt::print("{}: {} cases, {} variants each; a run takes about {} on this machine ({})\n", file.string(),
-             plan.comparisons.size(), sweep.variants.size(), duration_text(seconds), machine.device);
+  fmt::print("{}: {}, {} each; a run takes about {} on this machine ({})\n", file.string(),
+             plural(plan.comparisons.size(), "case", "cases"),
+             plural(sweep.variants.size(), "variant", "variants"), duration_text(seconds), machine.device);
   fmt::print("next: hilbench run {}\n", shell_quoted(file.string()));
   return ExitCode::done;
 }

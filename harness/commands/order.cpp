@@ -11,6 +11,8 @@
 #include <string>
 
 #include "harness/command_line/command_line.hpp"
+#include "harness/commands/order_picture.hpp"
+#include "kernels/base/files/files.hpp"
 #include "kernels/base/files/npy.hpp"
 #include "kernels/base/text/text.hpp"
 #include "kernels/case/windows.hpp"
@@ -27,8 +29,9 @@ struct OrderArguments {
   std::string grid;      // "32x48x80"; empty: a sequence
   std::string dilation;  // "2x4", of windows on the grid; empty: 1 everywhere
   std::optional<std::int64_t> chunk, residue, seed;
-  std::filesystem::path file;    // of order `file`
-  std::filesystem::path output;  // .npy; empty: text on standard output
+  std::filesystem::path file;     // of order `file`
+  std::filesystem::path output;   // .npy; empty: text on standard output
+  std::filesystem::path picture;  // .svg
 };
 
 const OrderInfo& order_named(const std::string& name) {
@@ -198,14 +201,27 @@ void print_slots(std::span<const std::int64_t> slots) {
   }
 }
 
+// "hilbert on 16 x 16".
+std::string picture_title(const OrderArguments& arguments, const Case& work) {
+  std::string title = arguments.name + " on ";
+  if (!has_windows(work)) return title + fmt::format("{} positions", work.sequence_length);
+  for (std::size_t d = 0; d < work.windows.size(); ++d)
+    title += fmt::format("{}{}", d == 0 ? "" : " x ", work.windows[d].extent);
+  return title;
+}
+
 // Prints the map even if it is no bijection; the description then says so, and the status is `failed`.
 ExitCode order_command(const OrderArguments& arguments) {
   const OrderRequest request = request_of(arguments);
   require_memory(request.length);
   const std::vector<std::int64_t> slots = order_slots(request);
   if (!arguments.output.empty()) write_npy(arguments.output, slots);
+  if (!arguments.picture.empty()) {
+    const Case work = work_of(arguments);
+    write_file(arguments.picture, order_picture(picture_title(arguments, work), work.windows, slots));
+  }
   fmt::print(stderr, "{}", describe_order(request, slots));
-  if (arguments.output.empty()) print_slots(slots);
+  if (arguments.output.empty() && arguments.picture.empty()) print_slots(slots);
   return check_order(request, slots).bijection() ? ExitCode::done : ExitCode::failed;
 }
 
@@ -226,7 +242,11 @@ void add_order(Commands& commands) {
   options.integer("--seed", arguments->seed, "for random: the seed");
   options.path("--file", arguments->file, "for file: .npy with the slot of each position", Empty::allowed);
   options.path("-o", arguments->output, "write the slots to this .npy file (int64) instead", Empty::allowed);
-  options.examples({{"hilbench order hilbert --length 4096", "the slot of each position, one a line"},
+  options.path("--svg", arguments->picture,
+               "draw the order into this file instead: its path on a grid, or position and slot",
+               Empty::allowed);
+  options.examples({{"hilbench order hilbert --grid 32x32 --svg hilbert.svg", "a picture of its path"},
+                    {"hilbench order hilbert --length 4096", "the slot of each position, one a line"},
                     {"hilbench order residue.4 --length 4096 -o slots.npy", "for numpy, or `order: file`"},
                     {"hilbench order boxes.4.8 --grid 32x48", "positions of an image"}});
 }

@@ -27,6 +27,7 @@ class ExternalVariant final : public PreparedVariant {
                .timer = program_->timer(),
                .process = program_->process(),
                .requests = [this] { return program_->requests(); },
+               .other_function = program_->other_function(),
                .check_clock = [this] { program_->check_clock(*bench_.device); },
                .end = [this] { program_->end(); }};
   }

@@ -33,7 +33,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kLongestTimer = 40;
+constexpr std::size_t kLongestTimer = 40, kLongestReason = 300;
 constexpr int kEmptyRequests = 3;  // of which the shortest counts
 constexpr std::size_t kLongestDescription = 4000;
 
@@ -139,6 +139,11 @@ void ExternalProgram::load(const InputFiles& files) {
     if (!is_duration(permute))
       break_off(name_, fmt::format("permute_ns of load must be a number {}", kDurations), loaded);
     permute_ns_ = permute.get<double>();
+  }
+  if (const json other = loaded.value("other_function", json()); !other.is_null()) {
+    if (!other.is_string() || other.get<std::string>().empty())
+      break_off(name_, "other_function of load must say why it is another function", loaded);
+    other_function_ = one_line(other.get<std::string>(), kLongestReason);
   }
   for (const char* said : {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks"})
     loaded.erase(said);  // by the answer to hello

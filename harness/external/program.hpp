@@ -76,6 +76,8 @@ class ExternalProgram {
   const std::string& timer() const { return timer_; }  // "external:cuda_events"
   // What the program says that storing its inputs in its own order takes, once; nothing if it stores none so.
   std::optional<double> permute_ns() const { return permute_ns_; }
+  // Why it computes another function than the case asks for, as it says; empty if it computes that one.
+  const std::string& other_function() const { return other_function_; }
   // Name, version, and further keys of its answers.
   const nlohmann::json& description() const { return described_; }
 
@@ -118,6 +120,7 @@ class ExternalProgram {
   std::unique_ptr<AnsweringProgram> process_;
   std::string timer_;
   std::optional<double> permute_ns_;
+  std::string other_function_;
   RequestClock clock_;
   std::int64_t most_executions_ = 0;  // of a request for timed ones
   bool may_be_forked_ = false;   // what computes may be a fork of the server, which is not seen from here

@@ -79,12 +79,12 @@ const Value& Bench::once(std::map<std::string, Value>& values, const std::string
 const Oracle& Bench::oracle(const ComputedFunction& function, InputSet set, const DrawnRows& rows) {
   const InputTensors& from = tensors(set);
   const std::string key = fmt::format("{} {} {}", function.key, &from == &inputs ? 1 : 2, rows.entropy);
-  return once(oracles_, key, [&] { return make_oracle(work, from, function.slots, rows.rows, threads); });
+  return once(oracles_, key, [&] { return make_oracle(work, from, function, rows.rows, threads); });
 }
 
 const KeyProbe& Bench::key_probe(const ComputedFunction& function, std::uint64_t entropy) {
   return once(key_probes_, function.key,
-              [&] { return make_key_probe(work, probe_inputs, function.slots, entropy, threads); });
+              [&] { return make_key_probe(work, probe_inputs, function, entropy, threads); });
 }
 
 const InputTensors& Bench::tensors(InputSet set) const {

@@ -167,7 +167,8 @@ void InputTensors::read_dominated(Tensor which, std::int64_t first, std::span<fl
 bool InputTensors::dominates(std::int64_t position, std::int64_t kv_head) const {
   return std::any_of(work_.pattern.begin(), work_.pattern.end(), [&](const Branch& branch) {
     const std::int64_t segment = position / branch.segment_length;
-    const std::int64_t begin = segment_begin(branch, segment), offset = offset_of(work_, branch, kv_head);
+    const auto number = static_cast<std::size_t>(&branch - work_.pattern.data());
+    const std::int64_t begin = segment_begin(branch, segment), offset = offset_of(work_, number, kv_head);
     const std::int64_t keys =
         selected_count(segment_end(work_, branch, segment) - begin, offset, branch.dilation);
     if (keys == 0) return false;

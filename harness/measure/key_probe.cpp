@@ -248,7 +248,8 @@ VisibleKeys visible_range(const Case& work, std::int64_t head, std::int64_t bran
   if (!head_runs_branch(work, head, branch_index)) return {};
   const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
   const std::int64_t segment = position / branch.segment_length;
-  const std::int64_t first = segment_begin(branch, segment) + offset_of(work, branch, kv_head_of(work, head));
+  const std::int64_t offset = offset_of(work, static_cast<std::size_t>(branch_index), kv_head_of(work, head));
+  const std::int64_t first = segment_begin(branch, segment) + offset;
   if (work.queries == Queries::dilated && (position < first || (position - first) % branch.dilation != 0))
     return {};
   std::int64_t end = segment_end(work, branch, segment);
@@ -257,10 +258,12 @@ VisibleKeys visible_range(const Case& work, std::int64_t head, std::int64_t bran
   return {first, branch.dilation, (end - 1 - first) / branch.dilation + 1};
 }
 
-KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
+KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, const ComputedFunction& function,
                         std::uint64_t seed, int threads,
                         const std::function<bool(std::int64_t position)>& owned) {
-  KeyProbe probe{.slots = {slots.begin(), slots.end()}, .rows = choose_probed_rows(work, seed)};
+  const std::span<const std::int32_t> slots = function.slots;
+  KeyProbe probe{.slots = {}, .rows = choose_probed_rows(work, seed)};
+  if (!function.queries_stay) probe.slots.assign(slots.begin(), slots.end());
   if (owned) std::erase_if(probe.rows, [&](const RowId& row) { return !owned(row.position); });
   std::vector<std::int32_t> position_of(slots.size());
   for (std::size_t t = 0; t < slots.size(); ++t)

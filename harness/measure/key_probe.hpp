@@ -31,7 +31,7 @@ VisibleKeys visible_range(const Case& work, std::int64_t head, std::int64_t bran
 
 // What the output must be. Computed once for all variants that compute the same function.
 struct KeyProbe {
-  std::vector<std::int32_t> slots;  // of a `tokens` order; otherwise empty
+  std::vector<std::int32_t> slots;  // of each query of a `tokens` order; otherwise empty
   std::vector<RowId> rows;          // rows whose O is compared, in position order
   // For each of them, head_dim elements: S, and the sum over branches of |S of the branch|.
   std::vector<float> sums, sizes;
@@ -40,7 +40,7 @@ struct KeyProbe {
 // Every row of a small case, and of a large one 16384 seeded samples, the first and last rows among them.
 // `inputs` are those of the key probe. The other parameters are those of make_oracle. Reads each (branch,
 // key) at most once.
-KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
+KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, const ComputedFunction& function,
                         std::uint64_t seed, int threads,
                         const std::function<bool(std::int64_t position)>& owned = nullptr);
 

@@ -31,8 +31,7 @@ class OneRankVariant final : public PreparedVariant {
 
  private:
   nlohmann::json library() const;
-  std::span<const std::int32_t> token_slots()
-      const;  // of a variant that computes another function; else empty
+  OrderScope scope() const { return variant_.kernel().order_scope; }
   Operands operands() const;
   Index build() const;
   std::unique_ptr<Execution> make_execution() const;
@@ -115,7 +114,7 @@ bool OneRankVariant::load(InputSet set) {
 }
 
 OutputReader OneRankVariant::output() {
-  const bool tokens = !token_slots().empty();
+  const bool tokens = scope() == OrderScope::tokens;
   if (tokens) unpermute_output();
   const Buffer& o = tokens ? moved_o_ : bench_.o;
   const Buffer& lse = tokens ? moved_lse_ : bench_.lse;
@@ -156,13 +155,8 @@ std::map<std::string, Counter> OneRankVariant::measured() {
 
 // Variants that compute the same function share what it must be.
 ComputedFunction OneRankVariant::function() const {
-  if (token_slots().empty()) return {};
-  return {.key = variant_id(variant_), .slots = token_slots()};
-}
-
-std::span<const std::int32_t> OneRankVariant::token_slots() const {
-  if (variant_.kernel().order_scope != OrderScope::tokens) return {};
-  return slots_;
+  if (scope() == OrderScope::memory) return {};
+  return {.key = variant_id(variant_), .slots = slots_, .queries_stay = scope() == OrderScope::keys};
 }
 
 Index OneRankVariant::build() const {
@@ -187,13 +181,14 @@ Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
 }
 
 void OneRankVariant::permute_inputs() {
-  const bool tokens = variant_.kernel().order_scope == OrderScope::tokens;
-  if (implementation().raster_storage || (variant_.kernel().order == "linear" && !tokens)) return;
+  const bool tokens = scope() == OrderScope::tokens;
+  const bool stays = variant_.kernel().order == "linear" && scope() == OrderScope::memory;
+  if (implementation().raster_storage || stays) return;
   const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, variant_.kernel()));
   slots_.assign(slots.begin(), slots.end());
   inputs_.k = permuted(bench_.stored.k, bench_.work.kv_heads);
   inputs_.v = permuted(bench_.stored.v, bench_.work.kv_heads);
-  if (tokens || variant_.kernel().order_tensors == OrderTensors::qkv)
+  if (tokens || (scope() == OrderScope::memory && variant_.kernel().order_tensors == OrderTensors::qkv))
     inputs_.q = permuted(bench_.stored.q, bench_.work.heads);
   if (!tokens) return;
   moved_o_ = bench_.device->allocate(bench_.o.bytes);

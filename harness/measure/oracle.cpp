@@ -29,10 +29,15 @@ struct SharedKeys {
 // Evaluates the reference for the rows of an oracle.
 class OracleWork {
  public:
-  OracleWork(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots, int threads)
-      : work_(work), inputs_(inputs), slots_(slots), threads_(threads), position_of_(slots.size()) {
-    for (std::size_t t = 0; t < slots.size(); ++t)
-      position_of_[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
+  OracleWork(const Case& work, const InputTensors& inputs, const ComputedFunction& function, int threads)
+      : work_(work),
+        inputs_(inputs),
+        slots_(function.slots),
+        queries_stay_(function.queries_stay),
+        threads_(threads),
+        position_of_(slots_.size()) {
+    for (std::size_t t = 0; t < slots_.size(); ++t)
+      position_of_[static_cast<std::size_t>(slots_[t])] = static_cast<std::int32_t>(t);
   }
 
   // Sets the expected rows and the errors of their plain evaluation.
@@ -64,8 +69,8 @@ class OracleWork {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const RowId& row = rows[i];
       const std::int64_t kv_head = kv_head_of(work_, row.head);
-      const std::int64_t slot =
-          slots_.empty() ? row.position : slots_[static_cast<std::size_t>(row.position)];
+      const bool stays = slots_.empty() || queries_stay_;
+      const std::int64_t slot = stays ? row.position : slots_[static_cast<std::size_t>(row.position)];
       for (std::size_t b = 0; b < work_.pattern.size(); ++b) {
         std::vector<std::int64_t> keys = visible_keys(work_, row.head, static_cast<std::int64_t>(b), slot);
         if (keys.empty()) continue;
@@ -139,6 +144,7 @@ class OracleWork {
   const Case& work_;
   const InputTensors& inputs_;
   const std::span<const std::int32_t> slots_;
+  const bool queries_stay_;
   const int threads_;
   std::vector<std::int32_t> position_of_;  // by slot
   std::vector<SharedKeys> shared_keys_;
@@ -149,10 +155,10 @@ class OracleWork {
 
 }  // namespace
 
-Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
+Oracle make_oracle(const Case& work, const InputTensors& inputs, const ComputedFunction& function,
                    std::vector<RowId> rows, int threads) {
   Oracle oracle{.rows = std::move(rows), .expected = {}, .plain = {}};
-  OracleWork(work, inputs, slots, threads).compute(oracle);
+  OracleWork(work, inputs, function, threads).compute(oracle);
   return oracle;
 }
 

@@ -16,10 +16,11 @@ namespace hilbench {
 // are more.
 constexpr std::int64_t kHeldElements = std::int64_t{1} << 25;
 
-// What a variant computes: attention as the case defines it, or on the slots of a `tokens` order.
+// What a variant computes: attention as the case defines it, or on the slots of an order of tokens or keys.
 struct ComputedFunction {
-  std::string key;                      // of a `tokens` order its variant; otherwise empty
-  std::span<const std::int32_t> slots;  // of that order; otherwise empty
+  std::string key = {};                      // of such an order its variant; otherwise empty
+  std::span<const std::int32_t> slots = {};  // of that order; otherwise empty
+  bool queries_stay = false;                 // of keys alone: a query is where its position is
 };
 
 // Rows to be compared, and what they were drawn by.
@@ -35,10 +36,10 @@ struct Oracle {
   std::vector<PlainErrors> plain;
 };
 
-// `rows` are in position order. `slots` is the order of a `tokens` variant, otherwise empty. With slots, the
-// reference runs on permuted inputs and its rows are brought back to position order. Keys and values are read
-// once for all rows that attend to them, in parts that fit kHeldElements.
-Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
+// `rows` are in position order. With slots, the reference runs on permuted inputs and its rows are brought
+// back to position order. Keys and values are read once for all rows that attend to them, in parts that fit
+// kHeldElements.
+Oracle make_oracle(const Case& work, const InputTensors& inputs, const ComputedFunction& function,
                    std::vector<RowId> rows, int threads);
 
 }  // namespace hilbench

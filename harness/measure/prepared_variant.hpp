@@ -38,6 +38,8 @@ struct PreparedTraits {
   // Of a program: its process, and what is known of the requests for timed executions so far.
   pid_t process = 0;
   std::function<Requests()> requests;
+  // Why it computes another function than the case asks for, as it says; empty if it computes that one.
+  std::string other_function;
   // Of a program: holds what it reports for executions alone against what it reports for executions beside
   // others, and for many against what its GPU was busy meanwhile. Throws EnvironmentError if the reported
   // times cannot be true.
@@ -93,8 +95,11 @@ class PreparedVariant {
 // that stores its scores.
 inline VerifyResult judged(const Case& work, const PreparedVariant& variant, const OutputErrors& errors) {
   const bool chain = variant.traits().process != 0 && errors.lse_values == 0;
-  return judge_output(work, errors,
-                      chain || variant.implementation().stores_scores ? Scores::stored : Scores::fp32);
+  VerifyResult result = judge_output(
+      work, errors, chain || variant.implementation().stores_scores ? Scores::stored : Scores::fp32);
+  // Of another function the errors are distances.
+  if (!variant.traits().other_function.empty()) result.fault = unusable_output(errors);
+  return result;
 }
 
 // A variant whose output is right, ready to be timed and counted. `record` collects the measurements.

@@ -158,6 +158,13 @@ OutputErrors compare_rows(const Oracle& oracle, const TakenRows& taken) {
   return errors;
 }
 
+std::optional<std::string> unusable_output(const OutputErrors& errors) {
+  constexpr const char* kUnusable = "{} of {} {} values are NaN, infinite or were never written";
+  if (errors.bad > 0) return fmt::format(kUnusable, errors.bad, errors.values, "output");
+  if (errors.bad_lse > 0) return fmt::format(kUnusable, errors.bad_lse, errors.lse_values, "LSE");
+  return std::nullopt;
+}
+
 VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores scores) {
   std::vector<RowScale> scales;
   for (const RowErrors& row : errors.rows) scales.push_back(row.scale);
@@ -189,12 +196,8 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores s
         "the LSE of the row at {} is {:.3g} in size, beyond fp32: no output of these inputs can be verified; "
         "make them or score_scale smaller",
         row_text(beyond_fp32->row), beyond_fp32->scale.exact_lse);
-  else if (errors.bad > 0)
-    result.fault = fmt::format("{} of {} output values are NaN, infinite or were never written", errors.bad,
-                               errors.values);
-  else if (errors.bad_lse > 0)
-    result.fault = fmt::format("{} of {} LSE values are NaN, infinite or were never written", errors.bad_lse,
-                               errors.lse_values);
+  else if (std::optional<std::string> unusable = unusable_output(errors))
+    result.fault = unusable;
   else if (o.beyond > 0)
     result.fault = o.text("error", rows);
   else if (size > 0 && found.rel_l2 > tolerances.relative())

@@ -85,6 +85,8 @@ struct VerifyResult {
   std::optional<std::string> fault;
 };
 VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores scores = Scores::fp32);
+// What is wrong with an output of whatever function: values that are NaN, infinite or not written.
+std::optional<std::string> unusable_output(const OutputErrors& errors);
 // The same for the rows of the oracle, in an output of the first inputs.
 VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads,
                            Scores scores = Scores::fp32);

@@ -51,12 +51,13 @@ double harness_bytes(const Case& work, const Inputs& inputs) {
 // Bytes of a variant's permuted copies and, on a GPU, of the table that makes them.
 double copy_bytes(const Case& work, const KernelChoice& kernel) {
   const bool tokens = kernel.order_scope == OrderScope::tokens;
-  if (kernel.order == "linear" && !tokens) return 0;
+  if (kernel.order == "linear" && kernel.order_scope == OrderScope::memory) return 0;
   const auto element = static_cast<double>(dtype_bytes(work.dtype));
   const double q = tensor_elements(work, work.heads);
   double bytes = 2 * tensor_elements(work, work.kv_heads) * element;
   if (work.device == DeviceKind::cuda) bytes += 4 * static_cast<double>(work.sequence_length);
-  if (tokens || kernel.order_tensors == OrderTensors::qkv) bytes += q * element;
+  const bool stored = kernel.order_scope == OrderScope::memory;
+  if (tokens || (stored && kernel.order_tensors == OrderTensors::qkv)) bytes += q * element;
   if (tokens) bytes += q * element + q / static_cast<double>(work.head_dim) * 4;
   return bytes;
 }

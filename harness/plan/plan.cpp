@@ -209,14 +209,16 @@ void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, 
 }
 
 // A second instance of the reference, with K and V of its own. None if there is no reference, or it is no
-// attention, or a program of its own.
-std::optional<PlannedVariant> twin_of_reference(const Comparison& comparison) {
+// attention. One that is a program of its own has a twin in a chain, where it is what the claim began with.
+std::optional<PlannedVariant> twin_of_reference(const Comparison& comparison, bool chain) {
   if (!comparison.reference) return std::nullopt;
   PlannedVariant twin = comparison.variants[*comparison.reference];
-  if (twin.skip || !twin.implementation->has_output || twin.implementation->external) return std::nullopt;
+  if (twin.skip || !twin.implementation->has_output) return std::nullopt;
+  if (twin.implementation->external && !chain) return std::nullopt;
   twin.twin = true;
   twin.variant_id += kTwinSuffix;
-  if (comparison.work.ring_size == 1) twin.own.device += copies_of_keys(comparison.work);
+  if (comparison.work.ring_size == 1 && !twin.implementation->external)
+    twin.own.device += copies_of_keys(comparison.work);
   return twin;
 }
 
@@ -274,7 +276,7 @@ double timing_s(const Measure& measure, const Comparison& comparison) {
 
 Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site,
                      const CountNotice& counting) {
-  Comparison comparison{.work = swept.work};
+  Comparison comparison{.work = swept.work, .claimed = swept.claimed};
   Case& work = comparison.work;
   if (work.device == DeviceKind::automatic)
     work.device = site.gpu && !site.gpu_is_assumed ? DeviceKind::cuda : DeviceKind::cpu;
@@ -301,7 +303,8 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
     if (planned.flops) planned.seconds = *planned.flops * computed_of_needed(planned) / rate;
     comparison.variants.push_back(std::move(planned));
   }
-  if (auto twin = twin_of_reference(comparison)) comparison.variants.push_back(std::move(*twin));
+  if (auto twin = twin_of_reference(comparison, !sweep.chain.steps.empty()))
+    comparison.variants.push_back(std::move(*twin));
   admit_by_memory(comparison, sweep.inputs, site);
   if (comparison.reference && comparison.variants[*comparison.reference].skip) comparison.reference.reset();
   return comparison;

@@ -30,6 +30,7 @@ struct Comparison {
   std::string gpu;                   // its name, if the case runs on one
   std::int64_t multiprocessors = 0;  // of that GPU
   std::vector<PlannedVariant> variants;
+  double claimed = 0;                    // of SweepCase
   std::optional<std::size_t> reference;  // index into variants; none if the reference is skipped
   bool runnable() const;                 // true if some variant is not skipped
 };

@@ -10,6 +10,7 @@
 
 #include "harness/plan/expected_time.hpp"
 #include "kernels/base/text/share.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -76,9 +77,9 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
       if (!planned.skip) seconds += planned.seconds.value_or(0);
     }
   }
-  fmt::format_to(out,
-                 "{} cases; {} variants to measure, {} skipped; one execution of each takes about {:.3g} s\n",
-                 plan.comparisons.size(), measured, skipped, seconds);
+  fmt::format_to(out, "{}; {} to measure, {} skipped; one execution of each takes about {:.3g} s\n",
+                 plural(plan.comparisons.size(), "case", "cases"), plural(measured, "variant", "variants"),
+                 skipped, seconds);
   if (measured > 0) text.append(run_line(plan, measure, counter_sets));
   text.append(steady_line(plan, measure));
   fmt::format_to(out,

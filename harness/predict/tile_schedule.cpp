@@ -75,8 +75,7 @@ std::optional<TileSchedule> schedule_branch(const PieceOf& piece, std::int64_t b
   for (std::int64_t b = 0; b < work.batch; ++b)
     for (std::int64_t head = piece.first_head; head < piece.first_head + piece.heads; ++head) {
       if (!head_runs_branch(work, head, branch)) continue;
-      const std::int64_t offset =
-          offset_of(work, work.pattern[static_cast<std::size_t>(branch)], kv_head_of(work, head));
+      const std::int64_t offset = offset_of(work, static_cast<std::size_t>(branch), kv_head_of(work, head));
       const auto [known, added] = of_offset.try_emplace(offset);
       if (added && !list_tiles(piece, {branch, offset, 0}, most, known->second)) return std::nullopt;
       all.insert(all.end(), known->second.begin(), known->second.end());

@@ -28,6 +28,7 @@
 #include "reports/gate/disturbances.hpp"
 #include "reports/records/store.hpp"
 #include "reports/terminal/rows.hpp"
+#include "reports/view/chain.hpp"
 #include "reports/view/judge.hpp"
 
 namespace hilbench {
@@ -109,6 +110,19 @@ void note_claims(Store& store, const Sweep& sweep) {
   const std::map<std::string, std::string> meta = store.meta();
   const auto stored = meta.find("claims");
   if (stored == meta.end() || stored->second != claims) store.set_meta("claims", claims);
+}
+
+// The chain too, and what was claimed of the cases, which a run of some of them adds to.
+void note_chain(Store& store, const Sweep& sweep, const Plan& plan) {
+  if (sweep.chain.steps.empty()) return;
+  const std::map<std::string, std::string> meta = store.meta();
+  const auto stored = meta.find("chain");
+  Chain chain = sweep.chain;
+  if (stored != meta.end()) chain.claimed = chain_from_text(stored->second).claimed;
+  for (const Comparison& comparison : plan.comparisons)
+    if (comparison.claimed > 0) chain.claimed[comparison.case_id] = comparison.claimed;
+  const std::string text = chain_text(chain);
+  if (stored == meta.end() || stored->second != text) store.set_meta("chain", text);
 }
 
 // Launchers bind each process to a core or a socket by default.
@@ -292,6 +306,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
     keep_masks(store, plan);
   }
   note_claims(store, sweep);
+  note_chain(store, sweep, plan);
   announce(sweep, plan, site, standings, progress);
   PlanRun run(sweep, site, options, progress, runner, store);
   for_each_step(standings, [&](std::size_t i) {

@@ -128,7 +128,7 @@ void join(Record& total, const Record& part) {
     if (part.status == Status::skipped) total.verify.reset();
     return;
   }
-  for (const char* key : {"name", "version", "protocol"})
+  for (const char* key : {"name", "version", "protocol", "other_function"})
     if (const auto before = said_of(total, key), now = said_of(part, key); before != now) {
       const auto text = [](const nlohmann::json& value) {
         return one_line(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), 60);

@@ -205,14 +205,21 @@ std::string chosen_reference(const Sweep& sweep, const std::optional<YamlValue>&
   return ids.front();
 }
 
+// Another device or number of threads computes the same case.
+bool changes_no_case(std::span<const AxisOverride> overrides) {
+  return std::ranges::all_of(overrides, [](const AxisOverride& axis) {
+    return axis.name == "device" || axis.name == "threads" || axis.name == "pages";
+  });
+}
+
 Sweep parse_with(const std::string& text, const fs::path& file, const SweepOverrides& overrides,
                  MaskFiles masks) {
   const std::string place = file.string();
   const YamlNode document = parse_yaml(text, place);
   const YamlValue root(document, place, "");
-  const Entries entries =
-      entries_of(root, {"name", "title", "question", "description", "axes", "cases", "skip_when", "variants",
-                        "baselines", "external", "reference", "claims", "measure", "counters", "inputs"});
+  const Entries entries = entries_of(
+      root, {"name", "title", "question", "description", "axes", "cases", "skip_when", "variants",
+             "baselines", "external", "reference", "claims", "chain", "measure", "counters", "inputs"});
   const std::vector<AxisOverride> axis_overrides = parse_overrides(overrides);
 
   Sweep sweep;
@@ -234,6 +241,7 @@ Sweep parse_with(const std::string& text, const fs::path& file, const SweepOverr
                  axis_overrides, root, sweep);
   sweep.reference = chosen_reference(sweep, entry(entries, "reference"));
   if (const auto v = entry(entries, "claims")) sweep.claims = parse_claim_names(*v);
+  if (const auto v = entry(entries, "chain")) parse_chain(*v, changes_no_case(axis_overrides), sweep);
   if (const auto v = entry(entries, "measure")) sweep.measure = parse_measure(*v);
   if (const auto v = entry(entries, "counters")) sweep.counters = parse_counters(*v);
   if (const auto v = entry(entries, "inputs")) sweep.inputs = parse_inputs(*v, sweep);

@@ -14,6 +14,7 @@
 #include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
+#include "reports/view/chain.hpp"
 
 namespace hilbench {
 
@@ -23,6 +24,7 @@ enum class ExternalUse { refused, allowed };
 struct SweepCase {
   Case work;
   bool skipped = false;  // skip_when matches
+  double claimed = 0;    // what was reported of its chain; 0: nothing
 };
 
 struct Sweep {
@@ -38,6 +40,7 @@ struct Sweep {
   std::map<std::string, DeviceKind> only_on;  // baselines that are for one device, by id
   std::string reference;                      // id of one of `variants`
   std::vector<std::string> claims;            // that it answers: names of claim_names()
+  Chain chain;                                // without what was claimed, which its cases have
   Externals externals;                        // those that `baselines` names
   ExternalUse external_use = ExternalUse::refused;
   Measure measure;

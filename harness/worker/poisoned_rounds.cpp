@@ -140,6 +140,7 @@ std::optional<std::string> PoisonedRounds::fault_of(std::size_t v, const TimedSa
   const VerifyResult result = judged(run_.bench.work, *variant.prepared, errors);
   if (!variant.record.verify) variant.record.verify.emplace();
   Verification& verify = *variant.record.verify;
+  verify.other_function = variant.prepared->traits().other_function;
   verify.after = result.check;
   verify.poisoned_rounds = poisoned_;
   const std::string drawn = entropy_text(last_entropy_);

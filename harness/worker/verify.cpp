@@ -86,6 +86,7 @@ std::optional<VerifiedVariant> prepared(const TaskContext& run, Record record) {
   }
   auto made = make_variant(run.bench, record, run.programs);
   record.permute_ns = made->traits().permute_ns;
+  if (!made->traits().other_function.empty()) record.flops.reset();  // known of what the case asks for
   (*record.environment)["library"] = made->traits().library;
   if (record.work.ring_size > 1) (*record.environment)["transport"] = made->traits().transport;
   return VerifiedVariant{std::move(record), std::move(made)};
@@ -121,8 +122,10 @@ bool verify(const TaskContext& run, VerifiedVariant& variant, const DrawnRows& r
     const Oracle& oracle = run.bench.oracle(prepared.function(), prepared.inputs(), rows);
     const VerifyResult result =
         judged(run.bench.work, prepared, compare_rows(oracle, prepared.take(rows.rows)));
-    variant.record.verify = Verification{
-        .before = result.check, .once = prepared.inputs() != InputSet::first, .entropy = {rows.entropy}};
+    variant.record.verify = Verification{.before = result.check,
+                                         .once = prepared.inputs() != InputSet::first,
+                                         .entropy = {rows.entropy},
+                                         .other_function = prepared.traits().other_function};
     if (result.fault) {
       settle(run, std::move(variant.record), Status::failed, *result.fault);
       return false;
@@ -135,7 +138,8 @@ bool verify(const TaskContext& run, VerifiedVariant& variant, const DrawnRows& r
 bool probe(const TaskContext& run, VerifiedVariant& variant, std::uint64_t entropy) {
   const NvtxRange in_variant(variant.record.variant_id), in_phase("probe");
   PreparedVariant& prepared = *variant.prepared;
-  if (!prepared.implementation().has_output) return true;
+  // What the probe expects is only true of what the case asks for.
+  if (!prepared.implementation().has_output || !prepared.traits().other_function.empty()) return true;
   run.bench.hold(InputSet::key_probe);
   if (!prepared.load(InputSet::key_probe)) return true;
   prepared.fill_output(kPoison);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kDtypes = {"fp32", "bf16", "fp16", "auto"};
 constexpr std::int64_t kAutomaticDtype = 3;
 constexpr std::array<std::string_view, 2> kQueries = {"dilated", "dense"};
-constexpr std::array<std::string_view, 3> kHeadOffsets = {"modulo", "contiguous", "none"};
+constexpr std::array<std::string_view, 4> kHeadOffsets = {"modulo", "contiguous", "none", "branch"};
 constexpr std::array<std::string_view, 2> kBranchHeads = {"all", "partition"};
 constexpr std::array<std::string_view, 2> kPasses = {"forward", "backward"};
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};

@@ -14,9 +14,9 @@
 namespace hilbench {
 
 enum class Mask { full, causal };
-enum class Queries { dilated, dense };               // which positions of a segment are queries
-enum class HeadOffset { modulo, contiguous, none };  // where a head's dilated stream starts
-enum class BranchHeads { all, partition };           // which branches a head runs
+enum class Queries { dilated, dense };                       // which positions of a segment are queries
+enum class HeadOffset { modulo, contiguous, none, branch };  // where a head's dilated stream starts
+enum class BranchHeads { all, partition };                   // which branches a head runs
 enum class Pass { forward, backward };
 enum class DeviceKind { automatic, cpu, cuda };
 // What the random inputs are like (docs/sweeps.md): harness/measure/inputs.hpp makes them.

@@ -124,7 +124,7 @@ PatternCounts counted_work(const Case& work, DistinctRows distinct) {
       const Branch& branch = work.pattern[b];
       const std::int64_t runs = overlap(heads, branch_heads(work, static_cast<std::int64_t>(b)));
       if (runs == 0) continue;
-      offsets[b] = offset_of(work, branch, first);
+      offsets[b] = offset_of(work, b, first);
       const HeadWork one = branch_work(work, branch, offsets[b]);
       total.pairs += static_cast<double>(runs) * one.pairs;
       total.query_rows += static_cast<double>(runs) * one.query_rows;
@@ -148,12 +148,15 @@ std::int64_t kv_head_of(const Case& work, std::int64_t head) {
   return static_cast<std::int64_t>(Wide{head} * work.kv_heads / work.heads);
 }
 
-std::int64_t offset_of(const Case& work, const Branch& branch, std::int64_t kv_head) {
+std::int64_t offset_of(const Case& work, std::size_t branch, std::int64_t kv_head) {
+  const std::int64_t dilation = work.pattern[branch].dilation;
   switch (work.head_offset) {
     case HeadOffset::modulo:
-      return kv_head % branch.dilation;
+      return kv_head % dilation;
     case HeadOffset::contiguous:
-      return kv_head / ceil_div(work.kv_heads, branch.dilation);
+      return kv_head / ceil_div(work.kv_heads, dilation);
+    case HeadOffset::branch:
+      return static_cast<std::int64_t>(branch) % dilation;
     case HeadOffset::none:
       break;
   }

@@ -13,8 +13,8 @@ namespace hilbench {
 // K/V head that query head `head` reads: floor(head * kv_heads / heads).
 std::int64_t kv_head_of(const Case& work, std::int64_t head);
 
-// Offset o of a K/V head's stream in a branch: 0 <= o < dilation.
-std::int64_t offset_of(const Case& work, const Branch& branch, std::int64_t kv_head);
+// Offset o of a K/V head's stream in branch number `branch`: 0 <= o < dilation.
+std::int64_t offset_of(const Case& work, std::size_t branch, std::int64_t kv_head);
 
 // True if query head `head` runs branch `branch_index`. With `branch_heads: partition` a head runs only one.
 bool head_runs_branch(const Case& work, std::int64_t head, std::int64_t branch_index);

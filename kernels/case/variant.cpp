@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::array<std::string_view, 2> kScopes = {"memory", "tokens"};
+constexpr std::array<std::string_view, 3> kScopes = {"memory", "tokens", "keys"};
 constexpr std::array<std::string_view, 2> kTensors = {"kv", "qkv"};
 constexpr std::array<std::string_view, 2> kVisits = {"position", "slot"};
 constexpr std::array<std::string_view, 2> kRows = {"auto", "gathered"};
@@ -63,7 +63,7 @@ constexpr OptionScope kernels = OptionScope::kernels, windows = OptionScope::win
 // The options of rings with IdPart::ring stand in an id in the sequence that they have here.
 const std::array kVariantOptions = {
     VariantOption{kernel_choice<&KernelChoice::order_scope, OrderScope>(
-                      "order_scope", kScopes, "memory: layout only; tokens: another function"),
+                      "order_scope", kScopes, "memory: layout only; tokens, keys: another function"),
                   kernels, IdPart::own},
     VariantOption{kernel_choice<&KernelChoice::order_tensors, OrderTensors>("order_tensors", kTensors,
                                                                             "tensors stored permuted"),
@@ -181,7 +181,8 @@ std::string variant_id(const Variant& variant) {
   if (kernel.chunk_in_id && !kernel.order_param) id += fmt::format(".{}", kernel.order_chunk);
   if (!kernel.order_file.empty()) id += fmt::format(".{:08x}", kernel.order_file_hash);
   id += id_words(variant, IdPart::order);
-  if (kernel.order_scope == OrderScope::tokens) id += "@tokens";
+  if (kernel.order_scope != OrderScope::memory)
+    id += fmt::format("@{}", kScopes[static_cast<std::size_t>(kernel.order_scope)]);
   if (kernel.traversal != defaults.kernel().traversal || kernel.traversal_param) {
     id += "/" + kernel.traversal;
     if (kernel.traversal_param) id += fmt::format(".{}", *kernel.traversal_param);

@@ -17,7 +17,9 @@ namespace hilbench {
 // What computes a variant: a kernel of this project, or a rival or limit that kernels are compared with.
 enum class ImplementationKind { kernel, baseline };
 
-enum class OrderScope { memory, tokens };    // tokens: permutes the tokens, which computes another function
+// tokens: permutes the tokens, which computes another function; keys: K and V alone, which computes yet
+// another.
+enum class OrderScope { memory, tokens, keys };
 enum class OrderTensors { kv, qkv };         // which tensors are stored permuted
 enum class KeyVisit { position, slot };      // sequence in which a tile visits its keys
 enum class KeyRows { automatic, gathered };  // gathered: by a table of slots even if a stride would suffice

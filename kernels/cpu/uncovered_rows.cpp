@@ -15,12 +15,14 @@ constexpr std::int64_t kStreamedBytes = std::int64_t{8} << 20;
 }  // namespace
 
 UncoveredRows::UncoveredRows(const Case& work) : work_(work) {
+  // Offsets rise with the heads, or with the branches.
+  const std::int64_t offsets = std::max(work.kv_heads, std::ssize(work.pattern));
   for (const Branch& branch : work.pattern)
-    first_heads_.emplace_back(static_cast<std::size_t>(std::min(branch.dilation, work.kv_heads)));
+    first_heads_.emplace_back(static_cast<std::size_t>(std::min(branch.dilation, offsets)));
   for (std::int64_t head = 0; head < work.heads; ++head) {
     const std::size_t first = first_branch(work, head);
     const Branch& branch = work.pattern[first];
-    const std::int64_t offset = offset_of(work, branch, kv_head_of(work, head));
+    const std::int64_t offset = offset_of(work, first, kv_head_of(work, head));
     first_heads_[first][static_cast<std::size_t>(offset)].push_back(head);
     any_ = any_ || (branch.dilation > 1 && work.queries != Queries::dense);
   }

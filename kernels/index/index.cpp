@@ -22,13 +22,14 @@ void require_32_bits(std::string_view what, double count) {
 }
 
 bool stored_linear(const KernelChoice& choice) {
-  return choice.order_scope == OrderScope::tokens || choice.order == "linear";
+  return choice.order_scope != OrderScope::memory || choice.order == "linear";
 }
 
 // A branch cut into streams, segments and tiles.
 struct Cut {
   const Case& work;
   const Branch& branch;
+  std::size_t number = 0;  // of the branch
   std::int64_t tile_rows = 0;
   std::int64_t segments = 0;
   std::int64_t tiles_per_segment = 0;       // of the longest segment, for offset 0
@@ -38,11 +39,11 @@ struct Cut {
 
 void fill_streams(Cut& cut) {
   const Case& work = cut.work;
-  for (std::int64_t g = 0; g < work.kv_heads; ++g) cut.offsets.push_back(offset_of(work, cut.branch, g));
+  for (std::int64_t g = 0; g < work.kv_heads; ++g) cut.offsets.push_back(offset_of(work, cut.number, g));
   std::sort(cut.offsets.begin(), cut.offsets.end());
   cut.offsets.erase(std::unique(cut.offsets.begin(), cut.offsets.end()), cut.offsets.end());
   for (std::int64_t g = 0; g < work.kv_heads; ++g) {
-    const auto at = std::lower_bound(cut.offsets.begin(), cut.offsets.end(), offset_of(work, cut.branch, g));
+    const auto at = std::lower_bound(cut.offsets.begin(), cut.offsets.end(), offset_of(work, cut.number, g));
     cut.stream_of_head.push_back(static_cast<std::size_t>(at - cut.offsets.begin()));
   }
 }
@@ -52,9 +53,11 @@ std::int64_t tiles_per_segment(const Case& work, const Branch& branch, std::int6
   return (query_count(work, length, 0, branch.dilation) + tile_rows - 1) / tile_rows;
 }
 
-Cut cut_branch(const Case& work, const Branch& branch, std::int64_t tile_rows) {
+Cut cut_branch(const Case& work, std::size_t number, std::int64_t tile_rows) {
+  const Branch& branch = work.pattern[number];
   Cut cut{.work = work,
           .branch = branch,
+          .number = number,
           .tile_rows = tile_rows,
           .segments = segment_count(work, branch),
           .tiles_per_segment = tiles_per_segment(work, branch, tile_rows)};
@@ -157,7 +160,7 @@ IndexSize index_size(const Case& work, std::int64_t tile_rows) {
   const double rows = static_cast<double>(work.batch) * static_cast<double>(heads);
   for (const Branch& branch : work.pattern) {
     const auto segments = static_cast<double>(segment_count(work, branch));
-    const bool one_stream = work.head_offset == HeadOffset::none;
+    const bool one_stream = work.head_offset == HeadOffset::none || work.head_offset == HeadOffset::branch;
     const auto streams = static_cast<double>(one_stream ? 1 : std::min(branch.dilation, work.kv_heads));
     const std::int64_t length = std::min(branch.segment_length, work.sequence_length);
     size.keys += streams * segments * static_cast<double>(selected_count(length, 0, branch.dilation));
@@ -193,7 +196,7 @@ Index build_index(const Case& work, const KernelChoice& choice, std::int64_t til
   if (choice.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
   const auto branches = static_cast<std::int64_t>(work.pattern.size());
   for (std::int64_t b = 0; b < branches; ++b) {
-    const Cut cut = cut_branch(work, work.pattern[static_cast<std::size_t>(b)], tile_rows);
+    const Cut cut = cut_branch(work, static_cast<std::size_t>(b), tile_rows);
     BranchIndex& branch = index.branches.emplace_back();
     fill_keys(cut, index.k_slots, choice.key_visit, branch);
     fill_tiles(cut, b, traversal_of(work, cut.branch, choice, facts), branch);

@@ -80,9 +80,9 @@ struct Index {
 };
 
 // `tile_rows`: query rows of a kernel's tile; `facts`: what the traversals depend on. A baseline gets the
-// linear order. So does order_scope tokens, because there the harness permutes the tensors. Throws UsageError
-// if the order cannot be built or gives a slot outside the sequence, or if there are 2^31 positions or grid
-// rows (rows are numbered with 32 bits).
+// linear order. So do order_scope tokens and keys, because there the harness permutes the tensors. Throws
+// UsageError if the order cannot be built or gives a slot outside the sequence, or if there are 2^31
+// positions or grid rows (rows are numbered with 32 bits).
 Index build_index(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
                   const TraversalFacts& facts = {});
 

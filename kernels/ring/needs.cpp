@@ -66,7 +66,7 @@ HeadClasses::HeadClasses(const Case& work) {
     for (std::int64_t b = 0; b < branches; ++b)
       if (head_runs_branch(work, head, b)) {
         const auto at = static_cast<std::size_t>(b);
-        heads[static_cast<std::size_t>(kv_head)].offsets[at] = offset_of(work, work.pattern[at], kv_head);
+        heads[static_cast<std::size_t>(kv_head)].offsets[at] = offset_of(work, at, kv_head);
       }
   }
   for (const Class& head : heads) {

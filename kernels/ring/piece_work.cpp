@@ -148,7 +148,7 @@ std::map<std::int64_t, double> heads_by_offset(const Case& work, std::int64_t br
   std::map<std::int64_t, double> heads;
   for (std::int64_t head = 0; head < work.heads; ++head)
     if (head_runs_branch(work, head, branch))
-      heads[offset_of(work, work.pattern[static_cast<std::size_t>(branch)], kv_head_of(work, head))] +=
+      heads[offset_of(work, static_cast<std::size_t>(branch), kv_head_of(work, head))] +=
           static_cast<double>(work.batch);
   return heads;
 }

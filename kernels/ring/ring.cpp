@@ -98,6 +98,7 @@ Refusal why_not_ring(const Case& work, const Variant& variant) {
     return fmt::format("ring_size {}: rings have at most {} ranks", work.ring_size, kMaxRanks);
   if (work.heads > kMaxHeads) return fmt::format("{} heads: rings take at most {}", work.heads, kMaxHeads);
   if (variant.kernel().order_scope == OrderScope::tokens) return "a ring has no order_scope tokens";
+  if (variant.kernel().order_scope == OrderScope::keys) return "a ring has no order_scope keys";
   const bool global = variant.ring.order_span == OrderSpan::global;
   if (global && variant.kernel().order_tensors == OrderTensors::qkv)
     return "order_span global stores Q by position: order_tensors must be kv";

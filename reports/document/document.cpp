@@ -104,6 +104,12 @@ constexpr const char* kWindowTimes =
     "residual near 0 says that the order changes the time by the pairs alone. A large one says that "
     "something else counts, such as caches.";
 
+constexpr const char* kChains =
+    "Each step is the one before with one change. Factor: time before / time after. So far: time of the "
+    "first step / time of this one, the product of the factors. All steps took turns in the same rounds. What "
+    "computes another function than the case asks for is timed all the same, because it is what was "
+    "compared; its output is only checked to be finite.";
+
 // Findings as sections. What the first sentences of the document say is not said again.
 class Tellings {
  public:
@@ -197,6 +203,10 @@ void add_answers(Tellings& tellings, const View& view, const std::vector<ClaimAn
                  const std::vector<ClaimAnswer>& of_papers) {
   if (!answers.empty()) tellings.add(claims_section(answers, view.machine));
   if (Section papers = literature_section(of_papers); !papers.blocks.empty()) tellings.add(std::move(papers));
+  tellings.begin("chains", "The reported ratio, step by step");
+  tellings.add("reported", "");
+  tellings.add("chains", kChains);
+  tellings.end();
   tellings.begin("summary", "Every variant against the reference");
   tellings.add("variants",
                std::string(kVariants) + (sums_windows_apart(view) ? kVariantsOfTwoFunctions : ""));

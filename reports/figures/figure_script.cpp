@@ -15,6 +15,7 @@ std::string_view embedded_figure_speedups();
 std::string_view embedded_figure_one_case();
 std::string_view embedded_figure_rates();
 std::string_view embedded_figure_claims();
+std::string_view embedded_figure_chains();
 std::string_view embedded_figure_rings();
 std::string_view embedded_figure_still_data();
 std::string_view embedded_figure_still();
@@ -29,7 +30,7 @@ std::string figure_script() {
   for (const std::string_view part :
        {embedded_figure_values(), embedded_figure_series(), embedded_figure_axes(),
         embedded_figure_specification(), embedded_figure_speedups(), embedded_figure_one_case(),
-        embedded_figure_rates(), embedded_figure_claims(), embedded_figure_rings()})
+        embedded_figure_rates(), embedded_figure_claims(), embedded_figure_chains(), embedded_figure_rings()})
     script += part;
   return script;
 }

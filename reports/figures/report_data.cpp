@@ -98,6 +98,7 @@ class Builder {
                  {"claims", claims_json(answers_)},
                  {"rivals", rivals_json(view_)},
                  {"rates", rates_json(view_)},
+                 {"chains", chains_json(view_)},
                  {"forecasts", predictions_json(view_)},
                  {"figures", figures_}};
     data["cases"] = std::move(cases);

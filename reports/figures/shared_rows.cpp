@@ -6,6 +6,7 @@
 #include "reports/figures/data_values.hpp"
 #include "reports/figures/rate_bars.hpp"
 #include "reports/tables/rivals.hpp"
+#include "reports/view/chain.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -59,6 +60,22 @@ json rates_json(const View& view) {
                       {"series", std::move(series)}});
   }
   return panels;
+}
+
+json chains_json(const View& view) {
+  json chains = json::array();
+  for (const MeasuredChain& chain : measured_chains(view)) {
+    json steps = json::array();
+    for (const MeasuredStep& step : chain.steps)
+      steps.push_back({{"variant", step.step.variant},
+                       {"change", step.step.change},
+                       {"factor", measured_json(step.factor)},
+                       {"so_far", measured_json(step.so_far)}});
+    json made = {{"work", whole_case_text(*chain.where->work)}, {"steps", std::move(steps)}};
+    put_known(made, "claimed", chain.claimed);
+    chains.push_back(std::move(made));
+  }
+  return chains;
 }
 
 json predictions_json(const View& view) {

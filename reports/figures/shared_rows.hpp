@@ -16,5 +16,8 @@ nlohmann::json rivals_json(const View& view);
 nlohmann::json predictions_json(const View& view);
 // The panels of rate_panels(). A bar is its rate in the unit of the panel, and the name of its record.
 nlohmann::json rates_json(const View& view);
+// For each case of a chain its steps: {variant, change, factor, so_far}, the ratios as [value, low, high] or
+// null.
+nlohmann::json chains_json(const View& view);
 
 }  // namespace hilbench

@@ -63,6 +63,7 @@ function timesOfCases() {
 
 const rated = timed.filter((record) => record.flops && record.min_bytes && record.tflops);
 const STILLS = {
+  chain: () => (DATA.chains.length ? chainOf(DATA.chains[0]) : null),
   claims: () => (DATA.claims.length ? claimedAndMeasured() : null),
   rates: () => (DATA.rates.length ? rateBars(DATA.rates[0]) : null),
   speedup_length: () => (compared.length ? speedupBy("n", "sequence length", compared) : null),

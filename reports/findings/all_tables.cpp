@@ -1,5 +1,6 @@
 #include "reports/findings/all_tables.hpp"
 
+#include "reports/summaries/chains.hpp"
 #include "reports/summaries/effects.hpp"
 #include "reports/summaries/followed_counts.hpp"
 #include "reports/tables/claim_levels.hpp"
@@ -26,6 +27,7 @@ std::vector<Table> all_tables(const View& view, const std::vector<ClaimAnswer>& 
   return {claims_table(of_reports),
           claim_levels_table(of_reports),
           literature_table(answers_of(ClaimOrigin::paper, answers)),
+          chains_table(view),
           comparison_table(view.cases),
           effects_table(view),
           followed_counts_table(view),

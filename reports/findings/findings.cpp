@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reports/findings/sentences.hpp"
+#include "reports/summaries/chains.hpp"
 #include "reports/summaries/effects.hpp"
 #include "reports/summaries/energy.hpp"
 #include "reports/summaries/followed_counts.hpp"
@@ -57,6 +58,8 @@ std::vector<Finding> findings_of(const View& view, const std::vector<ClaimAnswer
                of_reports.empty() ? std::vector<std::string>{} : std::vector{claims_sentence(of_reports)},
                headline_claims_table(of_reports));
   findings.add("papers", {papers_sentence(of_papers)}, judged_papers_table(of_papers));
+  findings.add("reported", {}, reported_table(view));
+  findings.add("chains", chain_sentences(view), chains_table(view));
   findings.add("traversals", traversal_sentences(view));
   findings.add("hilbert", hilbert_sentences(view));
   findings.add("variants", leading(variant_sentences(view), view), summary_table(view));

@@ -10,6 +10,7 @@
 
 #include "reports/findings/sentences.hpp"
 #include "reports/findings/tally.hpp"
+#include "reports/summaries/chains.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/twins.hpp"
@@ -134,6 +135,7 @@ bool only_references(const View& view) {
 }
 
 std::vector<std::string> answers(const View& view) {
+  if (std::vector<std::string> chains = chain_sentences(view); !chains.empty()) return chains;
   const bool claimed = has_claimed_order(view);
   const std::string rivals = rivals_sentence(view);
   std::vector<std::string> said = traversal_sentences(view);
@@ -235,6 +237,8 @@ std::vector<std::string> main_sentences(const View& view) {
 }
 
 std::string main_question(const View& view) {
+  if (!chain_sentences(view).empty())
+    return "What is left of the reported ratio where its programs run here, and which step makes it?";
   if (!traversal_sentences(view).empty())
     return "Does the sequence in which tiles are computed make attention faster? In which cases, and by how "
            "much?";

@@ -128,6 +128,21 @@ function ringFigures() {
   return [el("div", {class: "controls"}, control), el("div", {class: "panels wide"}, ...figures)];
 }
 
+function chainFigures() {
+  if (DATA.chains.length === 0) return [];
+  let chosen = 0;
+  const block = figure({
+    id: "figure-chain",
+    title: "What each step does to the time",
+    controls: DATA.chains.length > 1 ? [select("Case", DATA.chains.map((chain, place) => [place, chain.work]), (value) => {
+      chosen = Number(value);
+      block.redraw();
+    }, null)] : [],
+    describe: () => chainOf(DATA.chains[chosen])
+  });
+  return [block];
+}
+
 const claimsFigure = () => figure(
     {id: "figure-claims", title: "Speedup of Hilbert order: claimed and measured", describe: claimedAndMeasured});
 const rivalsFigure = () =>
@@ -160,6 +175,7 @@ function figureSections() {
   }
   if (timed.length) add("one-case", "One case: times, and what explains them", casePanels());
   if (compared.length) add("counts", "What the counters explain", [metricFigure()]);
+  add("chains", "The reported ratio, step by step", chainFigures());
   add("rings", "Rings", ringFigures());
   const rated = timed.filter((record) => record.flops && record.min_bytes && record.tflops);
   if (rated.length)

@@ -10,6 +10,8 @@
 #   cpu-rivals  on the processor: the kernel against PyTorch of the Python that HILBENCH_PYTHON names
 #   cpu-claims  on the processor: the claims, at sizes that it can run
 #   threads     on the processor: rings of threads
+#   chains      what the reports compared, step by step, with their own programs from the clone that HILBENCH_ORIGIN
+#               names; measured and checked as `contribute`
 #   windows, cpu-windows   windows on a GPU, or on the processor, beside PyTorch's; measured and checked as `contribute`
 #   published   all that a folder of a GPU under reports/published/ holds: rivals, caches, claims, every case by as many
 #               processes as `hilbench check` asks for. Stopped, it goes on from where it was
@@ -129,6 +131,7 @@ gpu_claims() {
   local file
   for file in sweeps/claims/*.yaml; do
     case $(basename "$file" .yaml) in
+      chain-*) ;;  # the step chains
       analysis-theory | dilated-kernel | guide-speedup | hybrid-core | scaling-threshold)
         "$1" "$file" --device cuda --axis dtype=fp32,bf16 "${@:2}" ;;
       *) "$1" "$file" --device cuda "${@:2}" ;;
@@ -261,6 +264,7 @@ cpu_claims() {
   few_cores || { budget=1 limit=0.15; }
   for file in sweeps/claims/*.yaml; do
     case $(basename "$file" .yaml) in
+      chain-*) ;;  # the step chains
       analysis-projection | scaling-max-sequence | scaling-projection) ;;
       neighborhood | sawtooth | sliding-tile) ;;  # claims of papers about work that no processor does in minutes
       guide-memory | hybrid-memory)
@@ -322,6 +326,18 @@ published() {
   steady
 }
 
+# On a processor the longest cases are left out.
+chains() {
+  local file
+  for file in sweeps/claims/chain-*.yaml; do
+    if "$hilbench" list devices | grep -q 'cuda:'; then
+      contribute_sweep "$file" --allow-external --processes 5
+    else
+      contribute_sweep "$file" --allow-external --processes 10 --execution-limit 1
+    fi
+  done
+}
+
 # One round of each process, since a round takes two seconds for each variant.
 steady() { contribute_sweep sweeps/steady.yaml --allow-external --processes 5 --budget 60; }
 
@@ -370,6 +386,7 @@ for step in "${steps[@]}"; do
     cpu-claims) cpu_claims sweep ;;
     published) published ;;
     contribute) contribute ;;
+    chains) chains ;;
     threads) sweep sweeps/ring/threads.yaml ;;
     windows) windows_sweeps 5 sweeps/windows/{images,videos,shapes,dilated-windows,window-rivals}.yaml ;;
     cpu-windows) windows_sweeps 10 sweeps/windows/cpu-*.yaml ;;

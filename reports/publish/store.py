@@ -23,7 +23,7 @@ import tarfile
 import gate_tables
 
 LARGEST_STORE = 1 << 30
-META_KEYS = ("sweep", "title", "question", "description", "sweep_file", "claims", "command")
+META_KEYS = ("sweep", "title", "question", "description", "sweep_file", "claims", "chain", "command")
 
 
 def take(archive, file):

@@ -16,6 +16,11 @@ std::string_view to_string(Verdict verdict) {
   return kVerdicts[static_cast<std::size_t>(verdict)];
 }
 
+bool computes_other_function(const Record& record) {
+  return record.variant.kernel().order_scope != OrderScope::memory ||
+         (record.verify && !record.verify->other_function.empty());
+}
+
 std::int64_t foreign_processes(const Record& record) {
   const auto state = record.environment->find("device_state");
   if (state == record.environment->end() || !state->is_object()) return 0;

@@ -62,6 +62,9 @@ struct Verification {
   // What the compared rows were drawn by, of each process: two numbers of 16 hexadecimal digits, those of
   // `before` and of `after`.
   std::vector<std::string> entropy;
+  // Why the program computes another function than the case asks for, as it says; empty if it computes that
+  // one. Its output then only has to be written and finite, and its errors are distances from what was asked.
+  std::string other_function;
 };
 
 // Of its two comparisons the one with the larger error, as a share of what is allowed.
@@ -139,6 +142,9 @@ struct Record : Resolved {
   std::int64_t schema = kRecordSchema;  // of the JSON that it was read from; it is written as kRecordSchema
   JsonValue environment;                // host, device, build, time; `library` if a library computed it
 };
+
+// Whether what it computes is another function than the case asks for: it permutes tokens, or says so.
+bool computes_other_function(const Record& record);
 
 // Number of other processes that used the device during the timing. If there are any, its times
 // give no ratio.

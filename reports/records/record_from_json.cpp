@@ -278,6 +278,8 @@ Verification verification_from(const json& from, std::int64_t schema) {
       refuse_record("'entropy' holds something other than numbers of 16 hexadecimal digits");
     verify.entropy.push_back(text);
   }
+  if (const auto other = from.find("other_function"); other != from.end() && !other->is_null())
+    verify.other_function = text_at(from, "other_function");
   return verify;
 }
 

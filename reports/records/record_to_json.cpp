@@ -117,6 +117,7 @@ json verify_json(const Verification& verify) {
   made["poisoned_rounds"] = verify.poisoned_rounds;
   made["once"] = verify.once;
   made["entropy"] = verify.entropy;
+  made["other_function"] = verify.other_function.empty() ? json() : json(verify.other_function);
   return made;
 }
 

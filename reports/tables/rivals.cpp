@@ -56,8 +56,8 @@ std::string kernel_text(const Record& kernel) {
 const Record* fastest_order(const CaseView& of_case, std::string_view kernel) {
   const Record* fastest = nullptr;
   for (const Record* record : of_case.records) {
-    const bool computes = record->status == Status::ok && record->time && record->verify &&
-                          record->variant.kernel().order_scope != OrderScope::tokens;
+    const bool computes =
+        record->status == Status::ok && record->time && record->verify && !computes_other_function(*record);
     if (record->kind != ImplementationKind::kernel || !computes) continue;
     if (!kernel.empty() && record->kernel != kernel) continue;
     if (fastest == nullptr || record->time->median_ns < fastest->time->median_ns) fastest = record;
@@ -74,7 +74,7 @@ std::vector<RivalPair> rival_pairs(const View& view, std::size_t most_kernels) {
       const std::size_t before = pairs.size();
       if (kernels == most_kernels) return pairs;
       for (const Record* rival : of_case.records)
-        if (rival->kind == ImplementationKind::baseline && rival->verify)
+        if (rival->kind == ImplementationKind::baseline && rival->verify && !computes_other_function(*rival))
           if (const auto ratio = time_ratio(*rival, *kernel))
             pairs.push_back({&of_case, kernel, rival, *ratio});
       kernels += pairs.size() > before;

@@ -132,7 +132,7 @@ bool open_for_processes(const Measured& ratio) {
 
 std::string remark_of(const WindowRow& row) {
   if (row.dense) return "all pairs: a different function";
-  if (row.record->variant.kernel().order_scope == OrderScope::tokens) return "a different function";
+  if (computes_other_function(*row.record)) return "a different function";
   if (!row.ratio) return "";
   return verdict_words(row.ratio->verdict, row.ratio->processes, row.ratio->margin) +
          (open_for_processes(*row.ratio) ? ", too few processes" : "");

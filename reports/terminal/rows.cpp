@@ -44,6 +44,7 @@ std::optional<double> bytes_per_s(const Record& record) {
 std::string rate_cell(const Record& record, const RateUnit& unit) {
   if (record.status != Status::ok) return "";
   if (record.tflops) return number_text(*record.tflops * 1e12 / unit.flops_per_s);
+  if (record.verify && !record.verify->other_function.empty()) return "";
   const std::optional<double> bytes = bytes_per_s(record);
   return bytes ? fmt::format("{} GB/s", number_text(*bytes * 1e-9)) : "";
 }

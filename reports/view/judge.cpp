@@ -57,13 +57,13 @@ void set_margins(std::vector<Judged>& pairs) {
 }
 
 bool of_family(const Record& record) {
-  return !record.twin && record.kind == ImplementationKind::kernel &&
-         record.variant.kernel().order_scope == OrderScope::memory;
+  return !record.twin && record.kind == ImplementationKind::kernel && !computes_other_function(record);
 }
 
 void set_speedup(const Judged& pair, Verdict verdict) {
   const Ratio ratio = ratio_of(pair.effect);
-  const bool other_function = pair.record->variant.kernel().order_scope == OrderScope::tokens;
+  const bool other_function =
+      computes_other_function(*pair.record) || computes_other_function(*pair.reference);
   pair.record->speedup = {.ratio = ratio.value,
                           .ci = ratio.ci,
                           .processes = pair.effect.processes,

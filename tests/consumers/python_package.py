@@ -40,7 +40,9 @@ class LoadTest(unittest.TestCase):
 
     def test_a_store(self):
         results = hilbench.load(self.store)
-        self.assertEqual(len(results.records), 8)
+        self.assertEqual(len(results.all_records), 8)
+        self.assertEqual(len(results.records), (~results.all_records["twin"].astype(bool)).sum())
+        self.assertEqual(list(results.brief.columns), list(hilbench.results.BRIEF))
         self.assertEqual(list(results.records["params.order"].unique()), ["linear", "hilbert", "random"])
         self.assertEqual(len(results.samples), 2 * 3 * 20)
         hilbert = results.records[results.records["variant"] == "dilated/hilbert"]
@@ -57,7 +59,7 @@ class LoadTest(unittest.TestCase):
     def test_samples_belong_to_their_records(self):
         results = hilbench.load(self.store)
         medians = results.samples[~results.samples["twin"]].groupby(["case", "variant"])["time_ns"].median()
-        for row in results.records[~results.records["twin"]].dropna(subset=["time_ns.median"]).to_dict("records"):
+        for row in results.records.dropna(subset=["time_ns.median"]).to_dict("records"):
             self.assertAlmostEqual(medians[row["case"], row["variant"]] / row["time_ns.median"], 1, delta=0.02)
 
     def test_published_records(self):
@@ -107,6 +109,25 @@ class LoadTest(unittest.TestCase):
         with self.assertRaisesRegex(hilbench.HilbenchError, says) as caught:
             hilbench.load(place)
         self.assertEqual(len(str(caught.exception).splitlines()), 1)
+
+    def test_figures(self):
+        if importlib.util.find_spec("matplotlib") is None:
+            self.skipTest("no matplotlib (Debian: python3-matplotlib)")
+        os.environ["MPLBACKEND"] = "agg"
+        axes = hilbench.plot.speedups(hilbench.load(self.store))
+        self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["dilated/hilbert", "dilated/random"])
+        both = hilbench.plot.speedups(hilbench.load(self.published)).get_legend().get_texts()
+        self.assertIn("dilated/hilbert, bf16", [text.get_text() for text in both])
+        axes = hilbench.plot.windows(hilbench.load(TREE / "reports/published/h100/images"))
+        self.assertIn("computed / needed", axes.get_xlabel())
+        self.assertGreater(len(axes.get_legend().get_texts()), 2)
+        with self.assertRaisesRegex(hilbench.HilbenchError, "no record is of windows"):
+            hilbench.plot.windows(hilbench.load(self.store))
+
+    def test_without_pandas_one_line_says_what_is_missing(self):
+        done = subprocess.run([sys.executable, "-c", "import sys; sys.modules['pandas'] = None; import hilbench"],
+                              capture_output=True, text=True)
+        self.assertRegex(done.stderr.splitlines()[-1], "^ImportError: hilbench needs pandas .*pip install pandas")
 
     def test_no_temporary_folder(self):
         results = hilbench.load(self.store)

@@ -108,6 +108,9 @@ class Rival:
             return {"timer": "fake_clock", "permute_ns": 750.5 if FAULT == "windows" else -1, "asked": case}
         if FAULT == "rings":
             return {"timer": "fake_clock", "ranks": case["ring_size"]}
+        if FAULT.startswith("another_function"):
+            why = "" if FAULT.endswith("reason") else "its first value is larger"
+            return {"timer": "fake_clock", "other_function": why}
         return {"timer": 7} if FAULT == "no_timer" else {"timer": "fake_clock", "option": option}
 
     def compute(self, paths, changed):
@@ -167,9 +170,9 @@ class Rival:
         if rows is not None and FAULT == "protocol_1":
             raise ValueError("protocol 1 reads no rows")
         values, sums = array.array("f", self.o), array.array("f", self.lse)
-        if FAULT == "wrong":
+        if FAULT in ("wrong", "another_function"):
             values[3] += 0.01
-        if FAULT == "nan":
+        if FAULT in ("nan", "another_function_and_nan"):
             values[3] = math.nan
         if rows is not None and FAULT != "reads_all_rows":
             if FAULT == "reads_rows_beside":

@@ -15,7 +15,8 @@ inline Case random_case(Random& random, std::int64_t longest) {
             .dtype = one_of(random, {Dtype::fp32, Dtype::bf16}),
             .mask = one_of(random, {Mask::full, Mask::causal}),
             .queries = one_of(random, {Queries::dilated, Queries::dilated, Queries::dense}),
-            .head_offset = one_of(random, {HeadOffset::modulo, HeadOffset::contiguous, HeadOffset::none}),
+            .head_offset = one_of(
+                random, {HeadOffset::modulo, HeadOffset::contiguous, HeadOffset::none, HeadOffset::branch}),
             .branch_heads = one_of(random, {BranchHeads::all, BranchHeads::all, BranchHeads::partition}),
             .device = DeviceKind::cpu};
   work.kv_heads = one_of(random, {work.heads, between(random, 1, work.heads)});

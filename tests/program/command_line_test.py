@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 from command_line import AXES, CommandLine, HEAD, SMALL, main, variants
@@ -79,6 +80,21 @@ class Memory(CommandLine):
         self.put("sweep.yaml", SMALL)
         self.refused(["plan", "sweep.yaml", "--memory", "much"], "much")
         self.refused(["plan", "sweep.yaml", "--memory", "0"], "memory")
+
+
+class Orders(CommandLine):
+    def test_a_length_with_a_unit(self):
+        result = self.run_it(["order", "hilbert", "--length", "4k"])
+        self.assert_runs(result)
+        self.assertEqual(sorted(map(int, result.stdout.split())), list(range(4096)))
+
+    def test_a_picture(self):
+        result = self.run_it(["order", "boxes.4.8", "--grid", "16x32", "--svg", "boxes.svg"])
+        self.assert_runs(result)
+        self.assertEqual(result.stdout, b"", "the slots are not printed too")
+        root = xml.etree.ElementTree.parse(self.folder / "boxes.svg").getroot()
+        self.assertTrue(root.tag.endswith("svg"))
+        self.assertIn("boxes.4.8 on 16 x 32", "".join(root.itertext()))
 
 
 class RunTime(CommandLine):

@@ -34,6 +34,9 @@ FAULTS = {
     "intrudes": ("ok", "^$"),
     "no_lse": ("ok", "^$"),
     "profiles": ("ok", "^$"),
+    "another_function": ("ok", "^$"),
+    "another_function_and_nan": ("failed", "1 of 768 output values are NaN"),
+    "another_function_without_reason": ("failed", "other_function of load must say why it is another function"),
     "unseen_by_profiler": ("ok", "^$"),
     "no_busy_times": ("failed", "profile needs 5 gpu_busy_ns from 0.001 to 1e18"),
     "starts_a_session": ("ok", "^$"),
@@ -116,6 +119,14 @@ class ExternalCase(unittest.TestCase):
         self.assertEqual((library["name"], library["version"], library["flags"]), ("fake", "1.5", "-O0"))
 
 
+    def check_other_function(self, record):
+        self.assertEqual(record["verify"]["other_function"], "its first value is larger")
+        self.assertGreater(record["verify"]["worst"], 1, "an error is a distance")
+        self.assertIsNone(record["verify"]["probed_rows"])
+        self.assertIsNone(record["tflops"])
+        self.assertEqual(record["speedup"]["verdict"], "different function")
+
+
 class ExternalTest(ExternalCase):
     def test_each_fault_costs_its_variant_alone(self):
         records = self.run_all(self.sweep(FAULTS), "--dump", "dump", status=1)
@@ -129,6 +140,7 @@ class ExternalTest(ExternalCase):
                 self.assertEqual(record["time_ns"] is None, status != "ok")
         self.check_right(records["none"])
         self.assertIsNone(records["no_lse"]["verify"]["lse_max_abs"])
+        self.check_other_function(records["another_function"])
         dumped = {file.parent.name for file in (self.program.folder / "dump").rglob("lse.npy")}
         self.assertIn("none", dumped)
         self.assertNotIn("no_lse", dumped)

@@ -266,7 +266,7 @@ if sys.argv[1] == "worker":
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
         self.assertEqual((process.returncode, out), (130, ""))
-        self.assertTrue(err.endswith("hilbench: error: stopped\n"), err)
+        self.assertTrue(err.endswith("hilbench: stopped\n"), err)
         self.program.wait_until_no_worker()
         for side in ("baseline", "candidate"):
             self.assertEqual([record["status"] for record in self.program.records(f"out/{side}")], ["ok"] * 4)

@@ -52,7 +52,7 @@ def keys_of_branches(params, t, h):
     for i, (w, r) in enumerate(branches):
         if params["branch_heads"] == "partition" and i != h * len(branches) // heads:
             continue
-        offset = {"modulo": g % r, "contiguous": g // -(-kv_heads // r), "none": 0}[params["head_offset"]]
+        offset = {"modulo": g % r, "contiguous": g // -(-kv_heads // r), "none": 0, "branch": i % r}[params["head_offset"]]
         begin = t // w * w
         selected = range(begin + offset, min(begin + w, params["sequence_length"]), r)
         if params["queries"] == "dilated" and t not in selected:

@@ -105,7 +105,7 @@ class StoppedTest(ResumingTest):
         self.go_on(process)
         _, err = process.communicate(timeout=10)
         self.assertEqual(process.returncode, status, err)
-        self.assertIn("hilbench: error: stopped; run the same command again to resume", err)
+        self.assertIn("hilbench: stopped; run the same command again to resume", err)
         self.assertEqual(self.program.workers(), [])
         kept = self.check_store({})
         self.assertEqual([file.name for file in self.results.iterdir()], ["results.sqlite"])

@@ -114,7 +114,7 @@ class FolderTest(StopTest):
                 self.assertTrue(list(self.temporary.iterdir()))
                 process.send_signal(number)
                 out, err = process.communicate(timeout=5)
-                self.assertEqual((process.returncode, out, err), (128 + number, "", "hilbench: error: stopped\n"))
+                self.assertEqual((process.returncode, out, err), (128 + number, "", "hilbench: stopped\n"))
                 self.assertEqual(list(self.temporary.iterdir()), [])
                 self.assertFalse(self.program.processes(b"sleep"))
 

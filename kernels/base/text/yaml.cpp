@@ -133,6 +133,15 @@ class Builder : public YAML::EventHandler {
   std::vector<YamlNode*> open_;
 };
 
+// Whether a tab is among the blanks in front of the line with this number, from 0.
+bool begins_with_tab(const std::string& text, int number) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i <= number; ++i)
+    if (!std::getline(lines, line)) return false;
+  return line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string::npos;
+}
+
 }  // namespace
 
 YamlNode parse_yaml(const std::string& text, const std::string& file, const YamlFileKind& kind) {
@@ -146,6 +155,10 @@ YamlNode parse_yaml(const std::string& text, const std::string& file, const Yaml
   } catch (const YAML::Exception& error) {
     Problem problem = kind.not_yaml;
     problem.why = error.msg;
+    if (begins_with_tab(text, error.mark.line)) {
+      problem.why = "a tab begins the line";
+      problem.remedy = "write spaces: YAML takes no tabs there";
+    }
     refuse(file, error.mark.line + 1, std::move(problem));
   }
   return builder.take_root();

@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <unordered_set>
+#include <utility>
 
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/integer.hpp"
@@ -12,6 +14,15 @@
 
 namespace hilbench {
 namespace {
+
+// What other programs call the same.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOtherNames = {{{"float16", "fp16"},
+                                                                                       {"half", "fp16"},
+                                                                                       {"float32", "fp32"},
+                                                                                       {"float", "fp32"},
+                                                                                       {"bfloat16", "bf16"},
+                                                                                       {"gpu", "cuda"},
+                                                                                       {"host", "cpu"}}};
 
 constexpr std::size_t kMostValues = 1'000'000;  // on one axis
 
@@ -147,7 +158,9 @@ std::size_t YamlValue::choice(std::span<const std::string_view> names) const {
   if (node_->kind != YamlNode::Kind::scalar) fail(allowed, found());
   const auto at = std::find(names.begin(), names.end(), node_->text);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
-  const std::string nearest = nearest_name(node_->text, names);
+  std::string nearest = nearest_name(node_->text, names);
+  for (const auto& [other, name] : kOtherNames)
+    if (other == node_->text && std::find(names.begin(), names.end(), name) != names.end()) nearest = name;
   fail(allowed, found(), nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
 }
 

@@ -67,11 +67,12 @@ std::vector<HeadCover> head_covers(const Case& work) {
   std::vector<HeadCover> covers;
   bool gaps = false;
   for (std::int64_t head = 0; head < work.heads; ++head) {
-    const Branch& branch = work.pattern[first_branch(work, head)];
+    const std::size_t first = first_branch(work, head);
+    const Branch& branch = work.pattern[first];
     covers.push_back(
         {static_cast<std::int32_t>(std::min<std::int64_t>(branch.segment_length, work.sequence_length)),
          static_cast<std::int32_t>(std::min<std::int64_t>(branch.dilation, work.sequence_length)),
-         static_cast<std::int32_t>(offset_of(work, branch, kv_head_of(work, head)))});
+         static_cast<std::int32_t>(offset_of(work, first, kv_head_of(work, head)))});
     gaps = gaps || branch.dilation > 1;
   }
   if (!gaps || work.queries == Queries::dense) covers.clear();

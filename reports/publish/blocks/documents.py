@@ -5,12 +5,13 @@ from itertools import takewhile
 
 import render
 from blocks.claims import answers, claims_a_gain
-from blocks.findings import parts_of
+from blocks.findings import block_table, parts_of
 from blocks.machine import on_processor, short_name
 from blocks.pairs import STUDIES, pairs_of
 from cells import grouped, markdown, plural, span, wrapped
 
 OTHER_DTYPE = ", claimed in another dtype"  # such answers stand apart, and are not counted in sentences
+CHAINS = ("chain-kernel", "chain-hybrid", "chain-scaling")  # the largest claim first
 CACHE_METRICS = ("cache_line_accesses_reduction", "cache_miss_reduction")
 
 
@@ -37,6 +38,21 @@ def block_gains(published):
                      span(row["measured"] for row in found), span(row["random"] for row in found), beats])
     return markdown(["machine", "tests", "reproduced", "Hilbert order", "random order",
                      "tests with Hilbert shown faster than random"], rows)
+
+
+def block_reported(published, name, most=None):
+    """What the reports stated, and what their programs give on the machine: a row for each case of a chain."""
+    folder = published.folder(name)
+    tables = [block_table(folder, sweep, "reported").splitlines() for sweep in CHAINS if sweep in folder.sweeps]
+    if not tables:
+        return "No chain has been published of this machine yet."
+    rows = sorted((row for table in tables for row in table[2:]), key=lambda row: -float(row.split("|")[2]))
+    return "\n".join(tables[0][:2] + rows[:most])
+
+
+def block_most_reported(published, name):
+    """The largest of these ratios."""
+    return block_reported(published, name, 6)
 
 
 def block_claims_of_all_said(published):

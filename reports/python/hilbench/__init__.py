@@ -5,10 +5,11 @@ The program `hilbench` reads the records, so that verdicts, checks and older for
 
 from importlib import metadata as _metadata
 
+from hilbench import plot
 from hilbench.program import HilbenchError
 from hilbench.results import Results, load
 
-__all__ = ["HilbenchError", "Results", "load"]
+__all__ = ["HilbenchError", "Results", "load", "plot"]
 
 try:
     __version__ = _metadata.version("hilbench")

@@ -10,7 +10,10 @@ import shutil
 import tempfile
 import weakref
 
-import pandas
+try:
+    import pandas
+except ImportError as absent:
+    raise ImportError(f"hilbench needs pandas ({absent}): pip install pandas, or Debian's python3-pandas") from None
 
 from hilbench.download import download, is_url
 from hilbench.program import HilbenchError, find_program, run_program
@@ -19,6 +22,11 @@ INTERVALS = ("time_ns.ci", "speedup.ci")
 # Members that may be null in every record, so that no column would come of them.
 ALWAYS_THERE = ("time_ns.median", "time_ns.timer", "tflops", "speedup.against", "speedup.ratio", "speedup.processes",
                 "speedup.margin", "speedup.verdict")
+
+# What most people look at.
+BRIEF = ("case", "variant", "status", "params.sequence_length", "params.dtype", "params.device", "time_ns.median",
+         "time_ns.ci.low", "time_ns.ci.high", "tflops", "speedup.ratio", "speedup.ci.low", "speedup.ci.high",
+         "speedup.processes", "speedup.verdict")
 
 
 def flat_records(records):
@@ -47,8 +55,10 @@ def temporary_folder():
 class Results:
     """The results of one folder.
 
-    records   a row a record. A column is a member of the JSON lines, named by its path: `params.order`,
+    records   a row a record, without twins. A column is a member of the JSON lines, named by its path: `params.order`,
               `time_ns.median`, `speedup.verdict`. Intervals have two: `time_ns.ci.low`, `time_ns.ci.high`.
+    brief     the same with the columns BRIEF alone.
+    all_records   the same with twins: second instances of references, which show the noise.
     samples   a row a sample, with the columns of `export --format csv-samples`.
     claims    a row an answer to a claim, with the columns of `tables/claims.csv`.
     """
@@ -61,6 +71,14 @@ class Results:
 
     @functools.cached_property
     def records(self):
+        return self.all_records[~self.all_records["twin"].astype(bool)].reset_index(drop=True)
+
+    @property
+    def brief(self):
+        return self.records[list(BRIEF)]
+
+    @functools.cached_property
+    def all_records(self):
         text = run_program("export", self.folder, "--format", "jsonl")
         try:
             # Only "\n" ends a line: texts of records may hold other characters that end lines.

@@ -21,18 +21,18 @@ Row in_place_row(const Case& work, std::int64_t row, std::int64_t heads) {
   return {row / heads / work.sequence_length, row / heads % work.sequence_length, row % heads};
 }
 
-Row gathered_row(const Case& work, const Branch& branch, std::int64_t row, std::int64_t heads) {
+Row gathered_row(const Case& work, std::size_t number, std::int64_t row, std::int64_t heads) {
+  const Branch& branch = work.pattern[number];
   const std::int64_t rows = gathered_rows(work, branch), segments = segment_count(work, branch);
-  const std::int64_t head = row % heads, number = row / heads % rows, segment = row / heads / rows % segments;
+  const std::int64_t head = row % heads, key = row / heads % rows, segment = row / heads / rows % segments;
   const std::int64_t kv_head = heads == work.kv_heads ? head : kv_head_of(work, head);
   return {row / heads / rows / segments,
-          segment * branch.segment_length + offset_of(work, branch, kv_head) + number * branch.dilation,
-          head};
+          segment * branch.segment_length + offset_of(work, number, kv_head) + key * branch.dilation, head};
 }
 
 // The calls give every query with keys exactly once, with the positions of its keys.
 void expect_calls_cover(const Case& work, std::int64_t branch_index, RowStorage storage) {
-  const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
+  const auto branch = static_cast<std::size_t>(branch_index);
   const bool gathered_q = storage == RowStorage::gathered && work.queries == Queries::dilated;
   std::map<Row, std::vector<std::int64_t>> keys_of;
   for (const AttentionCall& call : attention_calls(work, branch_index, storage)) {
@@ -85,7 +85,7 @@ Case random_case(std::mt19937_64& random) {
   work.batch = pick(1, 3);
   work.kv_heads = pick(1, 6);
   work.heads = pick(work.kv_heads, 9);
-  work.head_offset = static_cast<HeadOffset>(pick(0, 2));
+  work.head_offset = static_cast<HeadOffset>(pick(0, 3));
   work.branch_heads = static_cast<BranchHeads>(pick(0, 1));
   work.queries = pick(0, 2) == 0 ? Queries::dense : Queries::dilated;
   work.mask = work.queries == Queries::dilated && pick(0, 1) != 0 ? Mask::causal : Mask::full;

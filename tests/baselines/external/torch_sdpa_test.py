@@ -46,7 +46,7 @@ def random_case(rng):
             "kv_heads": rng.choice([g for g in (1, 2, 3, 8) if g <= heads]), "head_dim": rng.choice([8, 16, 24]),
             "dtype": rng.choice(list(torch_rivals.STORE)), "causal": rng.random() < 0.4,
             "queries": rng.choice(["dilated", "dilated", "dense"]),
-            "head_offset": rng.choice(["modulo", "contiguous", "none"]),
+            "head_offset": rng.choice(["modulo", "contiguous", "none", "branch"]),
             "branch_heads": rng.choice(["all", "partition"]),
             "pass": "forward", "ring_size": 1, "device": "cpu", "threads": 1}
 

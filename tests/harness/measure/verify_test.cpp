@@ -158,15 +158,37 @@ TEST_F(VerifyTest, RejectsAFiniteLseOfARowThatNothingCovers) {
 TEST_F(VerifyTest, TokensOrderIsAnotherFunctionBroughtBackToPositions) {
   std::vector<std::int32_t> slots(40);
   std::iota(slots.rbegin(), slots.rend(), 0);
-  const Oracle reversed = make_oracle(work_, inputs_, slots, drawn_rows(work_, 1, kSampledRows), 1);
+  const Oracle reversed =
+      make_oracle(work_, inputs_, {.slots = slots}, drawn_rows(work_, 1, kSampledRows), 1);
   EXPECT_TRUE(verify(work_, reversed, output_).fault);
   // A reversed order changes nothing for full attention.
   Case dense = work_;
   dense.pattern = {{40, 1}};
   const Oracle plain = make_oracle(dense, inputs_, {}, drawn_rows(dense, 1, kSampledRows), 1);
   const Output right = right_output(dense, plain);
+  EXPECT_FALSE(verify(dense,
+                      make_oracle(dense, inputs_, {.slots = slots}, drawn_rows(dense, 1, kSampledRows), 1),
+                      right)
+                   .fault);
+}
+
+TEST_F(VerifyTest, KeysThatMoveAloneChangeWhatAQuerySees) {
+  std::vector<std::int32_t> slots(40);
+  std::iota(slots.rbegin(), slots.rend(), 0);
+  const std::vector<RowId> rows = drawn_rows(work_, 1, kSampledRows);
+  const Oracle moved = make_oracle(work_, inputs_, {.slots = slots, .queries_stay = true}, rows, 1);
+  EXPECT_TRUE(verify(work_, moved, output_).fault);
+  EXPECT_TRUE(
+      verify(work_, moved, right_output(work_, make_oracle(work_, inputs_, {.slots = slots}, rows, 1))).fault)
+      << "queries that move too are another function";
+  // No query of full attention can tell.
+  Case dense = work_;
+  dense.pattern = {{40, 1}};
+  const std::vector<RowId> all = drawn_rows(dense, 1, kSampledRows);
+  const Output right = right_output(dense, make_oracle(dense, inputs_, {}, all, 1));
   EXPECT_FALSE(
-      verify(dense, make_oracle(dense, inputs_, slots, drawn_rows(dense, 1, kSampledRows), 1), right).fault);
+      verify(dense, make_oracle(dense, inputs_, {.slots = slots, .queries_stay = true}, all, 1), right)
+          .fault);
 }
 
 // Equal keys have equal errors of scores: the LSE has that of one score. 1.5 sqrt(d) 2^-24 of a score's size

@@ -41,7 +41,7 @@ Variant random_variant(Random& random, bool ring) {
     variant.ring.algorithm =
         one_of(random, {RingAlgorithm::allgather, RingAlgorithm::ring, RingAlgorithm::ring_packed});
   } else if (between(random, 0, 3) == 0) {
-    kernel.order_scope = OrderScope::tokens;
+    kernel.order_scope = one_of(random, {OrderScope::tokens, OrderScope::keys});
     kernel.order_tensors = OrderTensors::qkv;
   }
   return variant;

@@ -31,7 +31,7 @@ TEST(WindowSums, AreThoseOfTheDefinition) {
     std::iota(position_of.begin(), position_of.end(), 0);
     for (std::size_t t = 0; t < slots.size(); ++t)
       position_of[static_cast<std::size_t>(slots[t])] = static_cast<std::int64_t>(t);
-    const KeyProbe probe = make_key_probe(work, inputs, slots, 5, 2);
+    const KeyProbe probe = make_key_probe(work, inputs, {.slots = slots}, 5, 2);
     const auto width = static_cast<std::size_t>(work.head_dim);
     std::vector<float> v(width);
     for (std::size_t i = 0; i < probe.rows.size(); i += 7) {

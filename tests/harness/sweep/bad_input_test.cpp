@@ -32,6 +32,10 @@ TEST(SweepBadInput, WrongTypes) {
   EXPECT_SAYS(axes_refusal("{causal: \"true\"}"), "expects true or false");
   EXPECT_SAYS(axes_refusal("{dtype: fp23}"), "expects one of fp32, bf16, fp16, auto (a.yaml:2, axes.dtype)");
   EXPECT_SAYS(axes_refusal("{dtype: fp23}"), "did you mean 'fp32'?");
+  EXPECT_SAYS(axes_refusal("{dtype: float16}"), "did you mean 'fp16'?");
+  EXPECT_SAYS(axes_refusal("{dtype: bfloat16}"), "did you mean 'bf16'?");
+  EXPECT_SAYS(axes_refusal("{device: gpu}"), "did you mean 'cuda'?");
+  EXPECT_SAYS(refusal(kHead + "axes:\n\theads: 8\n" + kTail), "a tab begins the line; write spaces");
   EXPECT_SAYS(axes_refusal("{segments: {pow2: [3, 4]}}"), "expects a list of lengths");
   EXPECT_SAYS(refusal("name: [a]\n"), "expects text");
   EXPECT_SAYS(refusal("- a\n"), "expects a map");

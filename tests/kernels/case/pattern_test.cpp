@@ -127,14 +127,18 @@ TEST(CountWork, ManyHeadsAreCountedInBlocks) {
   EXPECT_EQ(count_work(work).pairs, 256.0 * static_cast<double>(work.heads));
 }
 
-TEST(Offset, FollowsTheThreeRules) {
-  Case work{.heads = 8, .kv_heads = 6};
-  const Branch branch{16, 4};
-  EXPECT_EQ(offset_of(work, branch, 5), 1);  // 5 mod 4
+TEST(Offset, FollowsTheFourRules) {
+  Case work{.pattern = {{16, 4}, {16, 2}, {16, 4}, {16, 2}}, .heads = 8, .kv_heads = 6};
+  EXPECT_EQ(offset_of(work, 0, 5), 1);  // 5 mod 4
   work.head_offset = HeadOffset::contiguous;
-  EXPECT_EQ(offset_of(work, branch, 5), 2);  // floor(5 / ceil(6 / 4))
+  EXPECT_EQ(offset_of(work, 0, 5), 2);  // floor(5 / ceil(6 / 4))
   work.head_offset = HeadOffset::none;
-  EXPECT_EQ(offset_of(work, branch, 5), 0);
+  EXPECT_EQ(offset_of(work, 0, 5), 0);
+  work.head_offset = HeadOffset::branch;
+  EXPECT_EQ(offset_of(work, 0, 5), 0);
+  EXPECT_EQ(offset_of(work, 1, 5), 1);
+  EXPECT_EQ(offset_of(work, 2, 5), 2);  // 2 mod 4
+  EXPECT_EQ(offset_of(work, 3, 5), 1);  // 3 mod 2
 }
 
 TEST(Heads, GroupsAndPartitionsRoundDown) {

@@ -125,7 +125,7 @@ TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
       for (std::int64_t y = 0; y < work.batch * work.heads; ++y) {
         const std::int64_t head = y % work.heads;
         if (!head_runs_branch(work, head, static_cast<std::int64_t>(b))) continue;
-        const std::int64_t offset = offset_of(work, work.pattern[b], kv_head_of(work, head));
+        const std::int64_t offset = offset_of(work, b, kv_head_of(work, head));
         for (std::int64_t t = 0; t < work.sequence_length; ++t) {
           if (work.queries == Queries::dilated && t % w % r != offset) continue;
           ++expected;
@@ -152,7 +152,7 @@ TEST(Index, TilesHoldTheKeysOfTheirQueries) {
       const auto [w, r] = work.pattern[b];
       for (const IndexTile& tile : branch.tiles)
         for (std::int64_t q = tile.query_row; q <= tile.last_row(); q += tile.query_step) {
-          const std::int64_t offset = offset_of(work, work.pattern[b], tile.kv_head);
+          const std::int64_t offset = offset_of(work, b, tile.kv_head);
           std::set<std::int64_t> expected, seen;
           for (std::int64_t t = q / w * w + offset; t < std::min((q / w + 1) * w, work.sequence_length);
                t += r)

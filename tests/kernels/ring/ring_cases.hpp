@@ -45,7 +45,7 @@ inline Case random_ring_case(Random& random, std::int64_t ranks, std::int64_t lo
   work.head_dim = 16;
   work.mask = one_of(random, {Mask::full, Mask::causal});
   work.queries = one_of(random, {Queries::dilated, Queries::dense});
-  work.head_offset = static_cast<HeadOffset>(between(random, 0, 2));
+  work.head_offset = static_cast<HeadOffset>(between(random, 0, 3));
   work.branch_heads = one_of(random, {BranchHeads::all, BranchHeads::all, BranchHeads::partition});
   work.device = DeviceKind::cpu;
   return work;

@@ -152,6 +152,24 @@ TEST(Consistency, RefusesAVerificationThatContradictsTheStatus) {
             "nothing refused");
 }
 
+TEST(Consistency, OfAnotherFunctionIsForPrograms) {
+  const auto other = [](Record& record) {
+    record.verify->before.max_abs = 3;
+    record.verify->other_function = "it projects its input";
+  };
+  EXPECT_NE(refusal(other).find("it is a kernel and computes another function"), std::string::npos);
+  const auto of_program = [&](Record& record) {
+    record.kind = ImplementationKind::baseline;
+    other(record);
+  };
+  EXPECT_EQ(refusal(of_program), "nothing refused");
+  EXPECT_NE(refusal([&](Record& record) {
+              of_program(record);
+              record.verify->before.max_abs = std::numeric_limits<double>::infinity();
+            }).find("above the tolerance"),
+            std::string::npos);
+}
+
 TEST(Consistency, RefusesATimeThatContradictsTheStatus) {
   EXPECT_REFUSED(record.time.reset(), "it is ok and has no time");
   EXPECT_REFUSED(record.status = Status::skipped, "it is skipped and has a time");

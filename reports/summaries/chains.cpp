@@ -1,0 +1,188 @@
+#include "reports/summaries/chains.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "reports/claims/claim_records.hpp"
+#include "reports/claims/claims.hpp"
+#include "reports/view/chain.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+std::string short_ratio(double ratio) {
+  return number_text(ratio, 3);
+}
+
+std::string interval_text(const std::optional<Measured>& ratio) {
+  return ratio ? ratio_text(ratio->ratio, ratio->ci) : "";
+}
+
+// "0.49 = 1.03 (without biases) x 0.48 (their map)"; without a product if a factor is missing.
+std::string product_text(const MeasuredChain& chain) {
+  std::string factors;
+  for (std::size_t i = 1; i <= chain.end; ++i) {
+    const MeasuredStep& step = chain.steps[i];
+    if (!step.factor) return "";
+    factors +=
+        fmt::format("{}{} ({})", i == 1 ? " = " : " x ", short_ratio(step.factor->ratio), step.step.change);
+  }
+  return factors;
+}
+
+// The middle 95 % of the ratios that one execution of the first step and one of the last give.
+std::optional<Interval> of_single_runs(const MeasuredChain& chain) {
+  constexpr std::size_t kFewest = 20;
+  const Record *first = chain.steps.front().record, *last = chain.steps[chain.end].record;
+  const std::vector<double>&a = first->time->samples_ns, &b = last->time->samples_ns;
+  if (a.size() < kFewest || a.size() != b.size()) return std::nullopt;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
+  std::ranges::sort(ratios);
+  const auto at = [&](double share) {
+    return ratios[static_cast<std::size_t>(std::llround(share * static_cast<double>(ratios.size() - 1)))];
+  };
+  return Interval{at(0.025), at(0.975)};
+}
+
+std::string chain_sentence(const MeasuredChain& chain) {
+  const std::optional<Measured>& whole = chain.whole();
+  std::string said = whole_case_text(*chain.where->work) + ": ";
+  if (chain.claimed) said += fmt::format("{} was reported. ", short_ratio(*chain.claimed));
+  if (!whole)
+    return said + fmt::format("It was not measured here: {} or {} has no time.",
+                              chain.steps.front().step.variant, chain.steps[chain.end].step.variant);
+  said += fmt::format("The same programs give {} here{}.", interval_text(whole), product_text(chain));
+  if (const auto single = of_single_runs(chain))
+    said += fmt::format(" One timed execution of each would have given {} to {}.", short_ratio(single->low),
+                        short_ratio(single->high));
+  if (chain.claimed)
+    said += fmt::format(" {} / {} = {} was not reproduced here.", short_ratio(*chain.claimed),
+                        short_ratio(whole->ratio), short_ratio(*chain.claimed / whole->ratio));
+  return said;
+}
+
+// What a program says that it holds at most.
+std::string peak_memory(const Record* record) {
+  if (record == nullptr) return "";
+  const auto library = record->environment->find("library");
+  if (library == record->environment->end() || !library->is_object()) return "";
+  const auto peak = library->find("peak_bytes");
+  return peak != library->end() && peak->is_number() ? bytes_text(peak->get<double>()) : "";
+}
+
+// A row of the table.
+struct Row {
+  std::string work, step = {}, change = {}, time = {}, memory = {}, factor = {}, so_far = {}, function = {};
+};
+
+std::string function_of(const Record* record) {
+  if (record == nullptr) return "not measured";
+  if (record->status != Status::ok) return fmt::format("{}: {}", to_string(record->status), record->reason);
+  if (record->variant.kernel().order_scope == OrderScope::tokens) return "another: the tokens are permuted";
+  if (record->variant.kernel().order_scope == OrderScope::keys)
+    return "another: K and V are permuted, Q is not";
+  const std::string& other = record->verify ? record->verify->other_function : std::string();
+  return other.empty() ? "as asked, verified" : "another: " + other;
+}
+
+Row row_of(const MeasuredChain& chain, const MeasuredStep& step) {
+  return {.work = whole_case_text(*chain.where->work),
+          .step = step.step.variant,
+          .change = step.step.change,
+          .time = step.record != nullptr && step.record->time ? time_text(step.record->time->median_ns) : "",
+          .memory = peak_memory(step.record),
+          .factor = interval_text(step.factor),
+          .so_far = interval_text(step.so_far),
+          .function = function_of(step.record)};
+}
+
+std::vector<Row> rows_of_chain(const MeasuredChain& chain) {
+  std::vector<Row> rows;
+  const std::string work = whole_case_text(*chain.where->work);
+  for (std::size_t i = 0; i < chain.steps.size(); ++i) {
+    rows.push_back(row_of(chain, chain.steps[i]));
+    if (i != chain.end || !chain.claimed || !chain.whole()) continue;
+    Row rest{.work = work, .step = "(not reproduced here)"};
+    rest.factor = short_ratio(*chain.claimed / chain.whole()->ratio);
+    rest.so_far = short_ratio(*chain.claimed) + ", as reported";
+    rows.push_back(std::move(rest));
+  }
+  if (chain.twin) {
+    Row again{
+        .work = work, .step = chain.steps.front().step.variant + ", again", .change = "nothing (its twin)"};
+    again.factor = interval_text(chain.twin);
+    rows.push_back(std::move(again));
+  }
+  return rows;
+}
+
+// Of the steps that the claim is about, the one whose factor is farthest from 1; null if none has a factor.
+const MeasuredStep* largest_step(const MeasuredChain& chain) {
+  const auto size = [](const MeasuredStep& step) {
+    return step.factor ? std::abs(std::log(step.factor->ratio)) : -1;
+  };
+  const auto last = chain.steps.begin() + static_cast<std::ptrdiff_t>(chain.end) + 1;
+  const auto largest = std::ranges::max_element(chain.steps.begin() + 1, last, {}, size);
+  return largest->factor ? &*largest : nullptr;
+}
+
+// Time of a kernel here in linear order / in Hilbert order; both orders as the claims have them.
+std::optional<Measured> own_ratio(const CaseView& of_case) {
+  const ClaimRecords records = claim_records(of_case, ClaimRow{}.order_chunk);
+  if (records.standard == nullptr || records.hilbert == nullptr) return std::nullopt;
+  return time_ratio(*records.standard, *records.hilbert);
+}
+
+}  // namespace
+
+Table reported_table(const View& view) {
+  using C = const MeasuredChain&;
+  const std::vector<ColumnOf<MeasuredChain>> columns = {
+      {{"case", "case (segment/dilation)", Align::wrapped},
+       [](C c) { return Cell{whole_case_text(*c.where->work)}; }},
+      {{"reported", "reported", Align::right},
+       [](C c) { return Cell{c.claimed ? short_ratio(*c.claimed) : ""}; }},
+      {{"here", "the same programs here", Align::right}, [](C c) { return Cell{interval_text(c.whole())}; }},
+      {{"largest", "the step that changes most", Align::wrapped},
+       [](C c) {
+         const MeasuredStep* step = largest_step(c);
+         return Cell{step == nullptr
+                         ? ""
+                         : fmt::format("{}: {}", step->step.change, short_ratio(step->factor->ratio))};
+       }},
+      {{"own", "Hilbert order in a kernel here", Align::right},
+       [](C c) { return Cell{interval_text(own_ratio(*c.where))}; }}};
+  return make_table<MeasuredChain>("reported", "", columns, measured_chains(view));
+}
+
+std::vector<std::string> chain_sentences(const View& view) {
+  std::vector<std::string> said;
+  for (const MeasuredChain& chain : measured_chains(view)) said.push_back(chain_sentence(chain));
+  return said;
+}
+
+Table chains_table(const View& view) {
+  std::vector<Row> rows;
+  for (const MeasuredChain& chain : measured_chains(view))
+    for (Row& row : rows_of_chain(chain)) rows.push_back(std::move(row));
+  using R = const Row&;
+  const std::vector<ColumnOf<Row>> columns = {
+      {{"case", "case (segment/dilation)", Align::wrapped}, [](R r) { return Cell{r.work}; }},
+      {{"step", "step"}, [](R r) { return Cell{r.step}; }},
+      {{"change", "what it changes", Align::wrapped}, [](R r) { return Cell{r.change}; }},
+      {{"time", "time", Align::right}, [](R r) { return Cell{r.time}; }},
+      {{"memory", "its peak memory", Align::right}, [](R r) { return Cell{r.memory}; }},
+      {{"factor", "factor", Align::right}, [](R r) { return Cell{r.factor}; }},
+      {{"so_far", "so far", Align::right}, [](R r) { return Cell{r.so_far}; }},
+      {{"function", "what it computes", Align::wrapped}, [](R r) { return Cell{r.function}; }}};
+  return make_table<Row>("chains", "", columns, rows);
+}
+
+}  // namespace hilbench

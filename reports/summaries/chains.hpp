@@ -1,0 +1,23 @@
+// A claim taken apart: a chain of variants from what was measured first to what it was compared with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/view/table.hpp"
+#include "reports/view/view.hpp"
+
+namespace hilbench {
+
+// For each case of the chain: what was reported, what the same programs give here, factor by factor, and what
+// was not reproduced. None if the sweep has no chain.
+std::vector<std::string> chain_sentences(const View& view);
+
+// A row for each case: what was reported, what the same programs give here, the step that changes most, and
+// what Hilbert order does in a kernel of this program on the same case.
+Table reported_table(const View& view);
+
+// A row for each step in each case, then one for what was not reproduced, and one for the twin.
+Table chains_table(const View& view);
+
+}  // namespace hilbench

@@ -1,0 +1,136 @@
+#include "reports/summaries/chains.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "reports/view/chain.hpp"
+#include "reports/view/judge.hpp"
+#include "tests/reports/sample_records.hpp"
+#include "tests/reports/table_cell.hpp"
+
+namespace hilbench {
+namespace {
+
+const Chain kChain = {
+    .steps = {{"dilated/linear", ""}, {"dilated/hilbert", "a curve"}, {"dilated/random", "no curve"}},
+    .end = 1,
+    .claimed = {}};
+
+// linear takes 20 ms, hilbert 10 ms, random 40 ms.
+ReportInput chained(double claimed) {
+  ReportInput input;
+  const Case work = sample::work(8192, {{4096, 2}});
+  for (const auto& [order, factor] : {std::pair("linear", 1.0), {"hilbert", 0.5}, {"random", 2.0}}) {
+    Record made = sample::record(work, "dilated", order);
+    made.reference = "dilated/linear";
+    made.verify.emplace();
+    sample::time(made, 1, factor, 0);
+    input.records.push_back(made);
+  }
+  Chain chain = kChain;
+  if (claimed > 0) chain.claimed[input.records.front().case_id] = claimed;
+  input.meta["chain"] = chain_text(chain);
+  judge(input.records);
+  return input;
+}
+
+std::string sentence_of(const ReportInput& input) {
+  const std::vector<std::string> said = chain_sentences(view_of(input));
+  return said.empty() ? "" : said.front();
+}
+
+TEST(ChainText, IsReadAsItWasWritten) {
+  Chain chain = kChain;
+  chain.claimed["a case"] = 2.66;
+  const Chain read = chain_from_text(chain_text(chain));
+  ASSERT_EQ(read.steps.size(), 3u);
+  EXPECT_EQ(read.steps[1].change, "a curve");
+  EXPECT_EQ(read.end, 1u);
+  EXPECT_EQ(read.claimed, chain.claimed);
+}
+
+TEST(ChainText, OfAStrangerIsNoChainIfItIsNone) {
+  for (const char* text :
+       {"", "[]", "{", "{\"steps\": 7}", "{\"steps\": [], \"end\": 0, \"claimed\": {}}",
+        R"({"steps": [{"variant": "a", "change": ""}], "end": 4, "claimed": {}})",
+        R"({"steps": [{"variant": "a"}, {"variant": "b"}], "end": 1, "claimed": {}})",
+        R"({"steps": [{"variant": "a", "change": ""}, {"variant": "b", "change": ""}], "end": -1,
+                               "claimed": {}})"})
+    EXPECT_TRUE(chain_from_text(text).steps.empty()) << text;
+}
+
+TEST(Chains, SayWhatWasReportedAndWhatIsLeft) {
+  const std::string said = sentence_of(chained(7));
+  EXPECT_NE(said.find("7.00 was reported. The same programs give 2.000 ["), std::string::npos) << said;
+  EXPECT_NE(said.find("] here = 2.00 (a curve)."), std::string::npos) << said;
+  EXPECT_NE(said.find("7.00 / 2.00 = 3.50 was not reproduced here."), std::string::npos) << said;
+}
+
+TEST(Chains, SayNothingOfAClaimWithoutOne) {
+  const std::string said = sentence_of(chained(0));
+  EXPECT_NE(said.find("The same programs give 2.000 ["), std::string::npos) << said;
+  EXPECT_EQ(said.find("reported"), std::string::npos) << said;
+  EXPECT_EQ(said.find("reproduced"), std::string::npos) << said;
+}
+
+TEST(Chains, SayThatAnEndWasNotMeasured) {
+  ReportInput input = chained(7);
+  std::erase_if(input.records, [](const Record& record) { return record.variant_id == "dilated/hilbert"; });
+  EXPECT_EQ(sentence_of(input), "") << "no two neighbours";
+  input = chained(7);
+  input.records[1].time.reset();
+  input.records[1].status = Status::failed;
+  input.records[1].reason = "no beans";
+  input.meta["chain"] = chain_text(
+      {.steps = {{"dilated/linear", ""}, {"dilated/random", "no curve"}, {"dilated/hilbert", "a curve"}},
+       .end = 2,
+       .claimed = {}});
+  EXPECT_NE(
+      sentence_of(input).find("It was not measured here: dilated/linear or dilated/hilbert has no time."),
+      std::string::npos)
+      << sentence_of(input);
+  const Table table = chains_table(view_of(input));
+  EXPECT_EQ(cell(table, 2, "function"), "failed: no beans");
+}
+
+TEST(Chains, HaveARowForEachStepAndForWhatIsLeft) {
+  ReportInput input = chained(7);
+  input.records[1].verify->other_function = "its map is a snake";
+  const Table table = chains_table(view_of(input));
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(cell(table, 0, "step"), "dilated/linear");
+  EXPECT_EQ(cell(table, 0, "factor"), "");
+  EXPECT_EQ(cell(table, 1, "factor").substr(0, 5), "2.000");
+  EXPECT_EQ(cell(table, 1, "function"), "another: its map is a snake");
+  EXPECT_EQ(cell(table, 2, "step"), "(not reproduced here)");
+  EXPECT_EQ(cell(table, 2, "factor"), "3.50");
+  EXPECT_EQ(cell(table, 3, "factor").substr(0, 6), "0.2500");
+  EXPECT_EQ(cell(table, 3, "so_far").substr(0, 6), "0.5000");
+  EXPECT_EQ(cell(table, 3, "function"), "as asked, verified");
+}
+
+TEST(Reported, HasARowForEachCase) {
+  const ReportInput input = chained(7);
+  const Table table = reported_table(view_of(input));
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(cell(table, 0, "reported"), "7.00");
+  EXPECT_EQ(cell(table, 0, "here").substr(0, 5), "2.000");
+  EXPECT_EQ(cell(table, 0, "largest"), "a curve: 2.00");
+  EXPECT_EQ(cell(table, 0, "own").substr(0, 5), "2.000");
+}
+
+TEST(OtherFunctions, HaveNoVerdict) {
+  ReportInput input = chained(0);
+  input.records[1].verify->other_function = "its map is a snake";
+  judge(input.records);
+  EXPECT_EQ(input.records[1].speedup->verdict, Verdict::different_function);
+  EXPECT_NE(input.records[2].speedup->verdict, Verdict::different_function);
+  input.records[0].verify->other_function = "it projects its input";
+  judge(input.records);
+  EXPECT_EQ(input.records[2].speedup->verdict, Verdict::different_function) << "against another function";
+}
+
+}  // namespace
+}  // namespace hilbench
