@@ -133,7 +133,9 @@ Case case_from(const json& params, const json& asked) {
 }
 
 Variant variant_from(const Record& record, const json& params, const json& asked) {
-  Variant variant = variant_named(record.kind, record.variant_id.substr(0, record.variant_id.find('/')));
+  std::string name = record.variant_id.substr(0, record.variant_id.find('/'));
+  if (name.ends_with(kTwinSuffix)) name.resize(name.size() - kTwinSuffix.size());  // of a baseline
+  Variant variant = variant_named(record.kind, std::move(name));
   // A record that was stored before an option existed lacks it; the variant had the default. A baseline has
   // only the options of rings.
   for (const VariantOption& option : variant_fields()) {

@@ -5,7 +5,7 @@ from itertools import takewhile
 
 import render
 from blocks.claims import answers, claims_a_gain
-from blocks.findings import block_table, parts_of
+from blocks.findings import parts_of
 from blocks.machine import on_processor, short_name
 from blocks.pairs import STUDIES, pairs_of
 from cells import grouped, markdown, plural, span, wrapped
@@ -43,7 +43,7 @@ def block_gains(published):
 def block_reported(published, name, most=None):
     """What the reports stated, and what their programs give on the machine: a row for each case of a chain."""
     folder = published.folder(name)
-    tables = [block_table(folder, sweep, "reported").splitlines() for sweep in CHAINS if sweep in folder.sweeps]
+    tables = [parts_of(folder.path / sweep, "reported")[1].splitlines() for sweep in CHAINS if sweep in folder.sweeps]
     if not tables:
         return "No chain has been published of this machine yet."
     rows = sorted((row for table in tables for row in table[2:]), key=lambda row: -float(row.split("|")[2]))
