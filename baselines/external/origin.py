@@ -18,9 +18,11 @@ Options of the kernel report, whose modules project their input, here Q:
 With _tf32 behind it, an option multiplies in TF32 as their class switches on; otherwise it is switched off again.
 """
 
+import contextlib
 import importlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -71,17 +73,28 @@ def sources(commit):
     if archive.returncode != 0:
         raise Unsupported(f"HILBENCH_ORIGIN={clone} holds no {PACKAGE} of commit {commit[:7]} "
                           f"({last_line(archive.stderr)}); git -C {clone} fetch {URL} {BRANCH} may bring it")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as made:
-        subprocess.run(["tar", "xf", "-", "-C", made], input=archive.stdout, check=True)
-        if not folder.exists():  # another process may have been faster
-            try:
-                os.rename(made, folder)
-                os.mkdir(made)  # to be removed
-            except OSError:
-                if not folder.exists():
-                    raise
+    try:
+        unpack(archive.stdout, folder)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Unsupported(f"{PACKAGE} of commit {commit[:7]} cannot be unpacked into {folder.parent}: "
+                          f"{getattr(error, 'strerror', None) or 'tar failed'}; XDG_CACHE_HOME names another place")
     return folder
+
+
+def unpack(archive, folder):
+    """Whole or not at all; several processes may do it at once."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = pathlib.Path(tempfile.mkdtemp(dir=folder.parent))
+    try:
+        subprocess.run(["tar", "xf", "-", "-C", made], input=archive, check=True, stderr=subprocess.DEVNULL)
+        if folder.exists() and not (folder / PACKAGE).is_dir():
+            shutil.rmtree(folder)
+        with contextlib.suppress(OSError):  # another process was faster
+            os.rename(made, folder)
+        if not (folder / PACKAGE).is_dir():
+            raise subprocess.CalledProcessError(1, "tar")
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def stand_in(name, member):

@@ -38,5 +38,7 @@ def serve(program, told=str, answers=None):
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {told(error)}"}
         if answer is not None:
-            print(json.dumps(answer), file=answers, flush=True)
+            # A name of the file system may hold bytes that are no text.
+            line = json.dumps(answer, ensure_ascii=False).encode(errors="replace").decode()
+            print(json.dumps(json.loads(line)), file=answers, flush=True)
     os._exit(0)  # the system frees all at once; frameworks and CUDA need a second to do it piece by piece

@@ -243,8 +243,8 @@ void add_order(Commands& commands) {
   options.path("--file", arguments->file, "for file: .npy with the slot of each position", Empty::allowed);
   options.path("-o", arguments->output, "write the slots to this .npy file (int64) instead", Empty::allowed);
   options.path("--svg", arguments->picture,
-               "draw the order into this file instead: its path on a grid, or position and slot",
-               Empty::allowed);
+               "draw the order into this file instead: its path on a grid, or position and slot");
+  options.exclude("--svg", {"-o"});
   options.examples({{"hilbench order hilbert --grid 32x32 --svg hilbert.svg", "a picture of its path"},
                     {"hilbench order hilbert --length 4096", "the slot of each position, one a line"},
                     {"hilbench order residue.4 --length 4096 -o slots.npy", "for numpy, or `order: file`"},

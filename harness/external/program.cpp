@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -54,6 +55,11 @@ constexpr const char* kDurations = "from 0.001 to 1e18";
 
 bool is_duration(const json& ns) {
   return ns.is_number() && ns.get<double>() >= kShortest_ns && ns.get<double>() <= kLongest_ns;
+}
+
+// Not blanks alone, or letters that nobody sees.
+bool says_something(const std::string& text) {
+  return std::ranges::any_of(text, [](unsigned char letter) { return std::isalnum(letter) != 0; });
 }
 
 // Reads `size` floats that the program must have written.
@@ -141,10 +147,11 @@ void ExternalProgram::load(const InputFiles& files) {
     permute_ns_ = permute.get<double>();
   }
   if (const json other = loaded.value("other_function", json()); !other.is_null()) {
-    if (!other.is_string() || other.get<std::string>().empty())
+    if (!other.is_string() || !says_something(other.get<std::string>()))
       break_off(name_, "other_function of load must say why it is another function", loaded);
     other_function_ = one_line(other.get<std::string>(), kLongestReason);
   }
+  described_.erase("other_function");  // what hello says of it does not count
   for (const char* said : {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks"})
     loaded.erase(said);  // by the answer to hello
   described_.update(loaded);

@@ -114,13 +114,19 @@ void note_claims(Store& store, const Sweep& sweep) {
 
 // The chain too, and what was claimed of the cases, which a run of some of them adds to.
 void note_chain(Store& store, const Sweep& sweep, const Plan& plan) {
-  if (sweep.chain.steps.empty()) return;
   const std::map<std::string, std::string> meta = store.meta();
   const auto stored = meta.find("chain");
+  if (sweep.chain.steps.empty()) {
+    if (stored != meta.end() && !stored->second.empty()) store.set_meta("chain", "");
+    return;
+  }
   Chain chain = sweep.chain;
   if (stored != meta.end()) chain.claimed = chain_from_text(stored->second).claimed;
   for (const Comparison& comparison : plan.comparisons)
-    if (comparison.claimed > 0) chain.claimed[comparison.case_id] = comparison.claimed;
+    if (comparison.claimed > 0)
+      chain.claimed[comparison.case_id] = comparison.claimed;
+    else
+      chain.claimed.erase(comparison.case_id);
   const std::string text = chain_text(chain);
   if (stored == meta.end() || stored->second != text) store.set_meta("chain", text);
 }

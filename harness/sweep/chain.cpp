@@ -62,9 +62,10 @@ ChainStep parse_step(const YamlValue& value, bool first) {
     value.fail("a step after the first is a variant with what it changes", "",
                "- dilated/hilbert: the order is a Hilbert curve");
   std::string change = entries.front().second.text();
-  if (change.empty() || change.size() > kLongestChange || change.find('\n') != std::string::npos)
+  const bool blank = change.find_first_not_of(' ') == std::string::npos;
+  if (blank || change.size() > kLongestChange || change.find('\n') != std::string::npos)
     entries.front().second.fail("no change in words",
-                                fmt::format("expects 1 to {} characters", kLongestChange));
+                                fmt::format("expects one line of at most {} bytes", kLongestChange));
   return {entries.front().first, std::move(change)};
 }
 
@@ -103,7 +104,7 @@ void parse_claimed(const YamlValue& value, bool as_written, std::vector<SweepCas
   const std::vector<YamlValue> items = value.is_list() ? value.items() : std::vector{value};
   std::vector<double> numbers;
   for (const YamlValue& item : items)
-    numbers.push_back(item.is_text("0") ? 0 : item.number(0, kLargestClaim));
+    numbers.push_back(item.is_text("0") || item.is_text("0.0") ? 0 : item.number(0, kLargestClaim));
   if (!as_written) return;  // these are other cases
   if (numbers.size() != cases.size())
     value.fail(fmt::format("{} numbers for {} cases", numbers.size(), cases.size()),

@@ -78,6 +78,17 @@ Effect paired_effect(const Rounds& reference, const Rounds& variant) {
   return over_processes(values);
 }
 
+Effect additive_effect(const Rounds& reference, const Rounds& variant) {
+  const Side a = side_of(reference), b = side_of(variant);
+  if (a.logs.empty() || a.processes != b.processes)
+    throw std::invalid_argument("processes of the two variants do not pair");
+  if (a.processes == 1) return within_one(a, b);
+  std::vector<double> values;
+  for (std::size_t process = 0; process < a.processes; ++process)
+    values.push_back(a.logs[process] - b.logs[process]);
+  return over_processes(values);
+}
+
 Effect unpaired_effect(const Rounds& reference, const Rounds& variant) {
   const Side a = side_of(reference), b = side_of(variant);
   if (a.logs.empty() || b.logs.empty()) throw std::invalid_argument("a ratio of no samples");

@@ -24,12 +24,13 @@ std::string interval_text(const std::optional<Measured>& ratio) {
   return ratio ? ratio_text(ratio->ratio, ratio->ci) : "";
 }
 
-// "0.49 = 1.03 (without biases) x 0.48 (their map)"; without a product if a factor is missing.
+// " = 1.03 (without biases) x 0.48 (their map)"; what is missing if a factor is.
 std::string product_text(const MeasuredChain& chain) {
   std::string factors;
   for (std::size_t i = 1; i <= chain.end; ++i) {
     const MeasuredStep& step = chain.steps[i];
-    if (!step.factor) return "";
+    if (!step.factor)
+      return fmt::format(" (no factors: {} was not measured beside the step before)", step.step.variant);
     factors +=
         fmt::format("{}{} ({})", i == 1 ? " = " : " x ", short_ratio(step.factor->ratio), step.step.change);
   }
@@ -62,7 +63,9 @@ std::string chain_sentence(const MeasuredChain& chain) {
   if (const auto single = of_single_runs(chain))
     said += fmt::format(" One timed execution of each would have given {} to {}.", short_ratio(single->low),
                         short_ratio(single->high));
-  if (chain.claimed)
+  if (chain.claimed && whole->ci.low <= *chain.claimed && *chain.claimed <= whole->ci.high)
+    said += " What was reported lies within the interval.";
+  else if (chain.claimed)
     said += fmt::format(" {} / {} = {} was not reproduced here.", short_ratio(*chain.claimed),
                         short_ratio(whole->ratio), short_ratio(*chain.claimed / whole->ratio));
   return said;
@@ -94,10 +97,11 @@ std::string function_of(const Record* record) {
 }
 
 Row row_of(const MeasuredChain& chain, const MeasuredStep& step) {
+  const bool beyond = &step > &chain.steps[chain.end];
   return {.first = &step == &chain.steps.front(),
           .work = whole_case_text(*chain.where->work),
           .step = step.step.variant,
-          .change = step.step.change,
+          .change = (beyond ? "beyond the claim: " : "") + step.step.change,
           .time = step.record != nullptr && step.record->time ? time_text(step.record->time->median_ns) : "",
           .memory = peak_memory(step.record),
           .factor = interval_text(step.factor),
@@ -111,7 +115,7 @@ std::vector<Row> rows_of_chain(const MeasuredChain& chain) {
   for (std::size_t i = 0; i < chain.steps.size(); ++i) {
     rows.push_back(row_of(chain, chain.steps[i]));
     if (i != chain.end || !chain.claimed || !chain.whole()) continue;
-    Row rest{.work = work, .step = "(not reproduced here)"};
+    Row rest{.work = work, .step = "(what was reported, by what is here)"};
     rest.factor = short_ratio(*chain.claimed / chain.whole()->ratio);
     rest.so_far = short_ratio(*chain.claimed) + ", as reported";
     rows.push_back(std::move(rest));

@@ -18,18 +18,19 @@ const Record* record_of(const CaseView& of_case, const std::string& variant_id) 
 }
 
 std::optional<Measured> ratio_between(const Record* from, const Record* to) {
-  return from == nullptr || to == nullptr ? std::nullopt : time_ratio(*from, *to);
+  return from == nullptr || to == nullptr ? std::nullopt : chained_time_ratio(*from, *to);
 }
 
 std::optional<Measured> twin_ratio(const View& view, const Record* first) {
   if (first == nullptr) return std::nullopt;
   for (const Record* twin : view.twins)
-    if (twin->case_id == first->case_id) return time_ratio(*first, *twin);
+    if (twin->case_id == first->case_id) return chained_time_ratio(*first, *twin);
   return std::nullopt;
 }
 
-bool has_factor(const MeasuredChain& chain) {
-  return std::ranges::any_of(chain.steps, [](const MeasuredStep& step) { return step.factor.has_value(); });
+bool has_ratio(const MeasuredChain& chain) {
+  return std::ranges::any_of(chain.steps,
+                             [](const MeasuredStep& step) { return step.factor || step.so_far; });
 }
 
 MeasuredChain measured_chain(const View& view, const Chain& chain, const CaseView& of_case) {
@@ -76,7 +77,7 @@ std::vector<MeasuredChain> measured_chains(const View& view) {
   std::vector<MeasuredChain> chains;
   if (chain.steps.empty()) return chains;
   for (const CaseView& of_case : view.cases)
-    if (MeasuredChain measured = measured_chain(view, chain, of_case); has_factor(measured))
+    if (MeasuredChain measured = measured_chain(view, chain, of_case); has_ratio(measured))
       chains.push_back(std::move(measured));
   return chains;
 }

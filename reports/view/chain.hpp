@@ -47,7 +47,8 @@ struct MeasuredChain {
   const std::optional<Measured>& whole() const { return steps[end].so_far; }
 };
 
-// The chain of the store in each case that has a ratio of two neighbouring steps.
+// The chain of the store in each case that has a ratio of two neighbouring steps, or of the first and
+// another.
 std::vector<MeasuredChain> measured_chains(const View& view);
 
 }  // namespace hilbench

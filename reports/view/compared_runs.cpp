@@ -45,6 +45,8 @@ std::string differences(const Record& a, const Record& b) {
 RunPair pair_of(const Record& a, const Record& b) {
   RunPair pair{.a = &a, .b = &b, .withheld = untimed(a, "A"), .differs = differences(a, b)};
   if (pair.withheld.empty()) pair.withheld = untimed(b, "B");
+  if (pair.withheld.empty() && computes_other_function(a) != computes_other_function(b))
+    pair.withheld = fmt::format("{} computes a different function", computes_other_function(a) ? "A" : "B");
   if (!pair.withheld.empty()) return pair;
   pair.ratio = unpaired_time_ratio(a, b);
   if (!pair.ratio) pair.withheld = "the rounds do not add up to the samples";

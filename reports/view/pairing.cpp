@@ -62,6 +62,12 @@ std::optional<Measured> time_ratio(const Record& reference, const Record& varian
   return measured_of(*effect, common_margin(reference, variant));
 }
 
+std::optional<Measured> chained_time_ratio(const Record& reference, const Record& variant) {
+  if (!time_effect(reference, variant)) return std::nullopt;
+  return measured_of(additive_effect(rounds_of(*reference.time), rounds_of(*variant.time)),
+                     common_margin(reference, variant));
+}
+
 std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant, double added_ns) {
   if (!undisturbed(reference, variant) || !complete(*reference.time) || !complete(*variant.time))
     return std::nullopt;

@@ -18,6 +18,8 @@ std::optional<Effect> time_effect(const Record& reference, const Record& variant
 // Time of `reference` / (time of `variant` + `added_ns`). Against the reference of the comparison it is the
 // speedup of the record; any other pair is judged by itself, with the margin of the comparison.
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns = 0);
+// The same for the steps of a chain, whose ratios multiply to that of its ends (additive_effect).
+std::optional<Measured> chained_time_ratio(const Record& reference, const Record& variant);
 // The same from different comparisons: their rounds do not pair. Drift of the machine between the two is not
 // included.
 std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant,

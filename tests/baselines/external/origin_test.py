@@ -162,6 +162,17 @@ class Clone(unittest.TestCase):
         os.environ["HILBENCH_ORIGIN"] = str(self.folder / "gone")
         self.assertEqual(origin.sources(commit), folder, "it is kept")
 
+    def test_a_cache_that_cannot_be_used_is_named(self):
+        commit = self.clone()
+        (self.folder / "cache").write_text("a file")
+        self.assertRegex(self.reason(commit), "cannot be unpacked into .*cache/hilbench/origin: .*XDG_CACHE_HOME")
+
+    def test_a_cache_without_the_package_is_mended(self):
+        commit = self.clone()
+        (self.folder / "cache/hilbench/origin" / commit).mkdir(parents=True)
+        self.assertTrue((origin.sources(commit) / origin.PACKAGE / "__init__.py").exists())
+        self.assertEqual(len(list((self.folder / "cache/hilbench/origin").iterdir())), 1, "nothing else is left")
+
     def test_a_stand_in_takes_no_place_of_a_module_that_is_there(self):
         sys.modules["there"] = types.ModuleType("there")
         self.addCleanup(sys.modules.pop, "there")
