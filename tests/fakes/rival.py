@@ -59,6 +59,8 @@ class Rival:
             answer["windows"] = "yes" if FAULT == "lies_about_windows" else True
         if FAULT == "masks":
             answer |= {"windows": True, "masks": True}
+        if FAULT == "says_so_in_hello":
+            answer["other_function"] = "the answer to load says nothing of it"
         if FAULT == "on_gpu":
             answer |= {"devices": ["cuda"], "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
         if FAULT == "other_protocol":

@@ -35,6 +35,7 @@ FAULTS = {
     "no_lse": ("ok", "^$"),
     "profiles": ("ok", "^$"),
     "another_function": ("ok", "^$"),
+    "says_so_in_hello": ("ok", "^$"),
     "another_function_and_nan": ("failed", "1 of 768 output values are NaN"),
     "another_function_without_reason": ("failed", "other_function of load must say why it is another function"),
     "unseen_by_profiler": ("ok", "^$"),
@@ -141,6 +142,8 @@ class ExternalTest(ExternalCase):
         self.check_right(records["none"])
         self.assertIsNone(records["no_lse"]["verify"]["lse_max_abs"])
         self.check_other_function(records["another_function"])
+        self.assertIsNone(records["says_so_in_hello"]["verify"]["other_function"], "only load counts")
+        self.assertNotIn("other_function", records["says_so_in_hello"]["environment"]["library"])
         dumped = {file.parent.name for file in (self.program.folder / "dump").rglob("lse.npy")}
         self.assertIn("none", dumped)
         self.assertNotIn("no_lse", dumped)

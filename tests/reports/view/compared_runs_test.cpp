@@ -54,6 +54,13 @@ TEST(ComparedRuns, TheSameRunTwiceShowsNoDifference) {
   }
 }
 
+TEST(ComparedRuns, AnotherFunctionIsNoChangeOfTime) {
+  const ReportInput a = sample::input();
+  ReportInput b = slowed(0.5);
+  find(b, kCase, "dilated/hilbert").verify->other_function = "its keys have moved";
+  EXPECT_EQ(pair_of(compare_runs(a, b), "dilated/hilbert").withheld, "B computes a different function");
+}
+
 TEST(ComparedRuns, WhatEachProcessSawIsNoDifference) {
   const ReportInput a = sample::input();
   ReportInput b = sample::input();
