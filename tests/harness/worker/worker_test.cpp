@@ -89,8 +89,11 @@ TEST(Worker, FindsOneWrongKeyOfALongRow) {
     for (const char* wrong : {"misses_a_key/linear", "doubles_a_key/linear"})
       EXPECT_EQ(story.record(wrong).status, Status::failed) << wrong;
     const std::string missed = story.record("misses_a_key/linear").reason;
+    // Unless a drawn row is nearer to its tolerance than the missing key: then verification alone finds it.
     if (dtype == Dtype::bf16) {
-      EXPECT_NE(missed.find("sees 4096 keys, its LSE counts 4095"), std::string::npos) << missed;
+      EXPECT_TRUE(missed.find("sees 4096 keys, its LSE counts 4095") != std::string::npos ||
+                  missed.find("the LSE error") != std::string::npos)
+          << missed;
     }
   }
 }
