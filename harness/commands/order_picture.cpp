@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kSide = 520, kMargin = 24, kTitle = 40, kFoot = 34;
 // Neighbouring tiles differ in colour, also for readers who see few (Okabe and Ito 2008).
-constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                      "#56b4e9", "#8a6d00", "#333333"};
+constexpr std::array<std::string_view, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                      "#56b4e9", "#8a6d00", "#333333", "#7b4fa3"};
 
 struct Point {
   double x = 0, y = 0;
