@@ -4,6 +4,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 
 namespace hilbench {
 
@@ -100,6 +101,17 @@ Implementation external(std::string_view name, std::string_view help) {
           .workspace_bytes = workspace_bytes};
 }
 
+// A script of this folder, under PyTorch or JAX.
+Implementation framework(std::string_view name, std::string_view help,
+                         std::span<const std::string_view> options,
+                         Refusal (*why_not)(const Case&, const Variant&)) {
+  Implementation implementation = external(name, help);
+  implementation.options = options;
+  implementation.why_not = why_not;
+  implementation.workspace_bytes = framework_bytes;
+  return implementation;
+}
+
 // Python, on one line, that makes `text` the module `name`: a script in memory has no folder with modules.
 std::string as_module(std::string_view name, std::string_view text) {
   const std::string quoted = nlohmann::json(text).dump();
@@ -118,58 +130,36 @@ const Implementation kDeclaredExternal = [] {
   return implementation;
 }();
 
-const Implementation kTorchSdpa = [] {
-  Implementation implementation = external("torch_sdpa",
-                                           "PyTorch's attention, also .flash (FlashAttention-2), .fa3 "
-                                           "(FlashAttention-3), .flex (FlexAttention), .cudnn, "
-                                           ".efficient, .math; needs --allow-external");
-  implementation.options = kBackends;
-  implementation.why_not = why_not_on_rings;
-  implementation.workspace_bytes = framework_bytes;
-  return implementation;
-}();
+const Implementation kTorchSdpa =
+    framework("torch_sdpa",
+              "PyTorch's attention, also .flash (FlashAttention-2), .fa3 (FlashAttention-3), .flex "
+              "(FlexAttention), .cudnn, .efficient, .math; needs --allow-external",
+              kBackends, why_not_on_rings);
 
-const Implementation kTorchContextParallel = [] {
-  Implementation implementation =
-      external("torch_context_parallel",
-               "PyTorch's context_parallel on a ring, also .allgather, .ring; needs "
-               "--allow-external");
-  implementation.options = kRotations;
-  implementation.why_not = why_not_on_one_rank;
-  implementation.workspace_bytes = framework_bytes;
-  return implementation;
-}();
+const Implementation kTorchContextParallel =
+    framework("torch_context_parallel",
+              "PyTorch's context_parallel on a ring, also .allgather, .ring; needs --allow-external",
+              kRotations, why_not_on_one_rank);
 
-const Implementation kJaxRing = [] {
-  Implementation implementation =
-      external("jax_ring", "the ring of flash-attn3-jax: FlashAttention-3 under JAX; needs --allow-external");
-  implementation.why_not = why_not_on_one_rank;
-  implementation.workspace_bytes = framework_bytes;
-  return implementation;
-}();
+const Implementation kJaxRing =
+    framework("jax_ring", "the ring of flash-attn3-jax: FlashAttention-3 under JAX; needs --allow-external",
+              {}, why_not_on_one_rank);
 
 const Implementation kTorchWindows = [] {
-  Implementation implementation = external(
+  Implementation implementation = framework(
       "torch_windows",
       "PyTorch on windows: a stored mask, also .flex and .flex_boxes (FlexAttention), .natten; needs "
-      "--allow-external");
+      "--allow-external",
+      kWindowKernels, why_not_without_windows);
   implementation.windows = true;
-  implementation.options = kWindowKernels;
-  implementation.why_not = why_not_without_windows;
-  implementation.workspace_bytes = framework_bytes;
   return implementation;
 }();
 
-const Implementation kOrigin = [] {
-  Implementation implementation =
-      external("origin",
-               "the modules that the reports measured, from the clone that HILBENCH_ORIGIN names; needs "
-               "--allow-external");
-  implementation.options = kOriginModules;
-  implementation.why_not = why_not_on_rings;
-  implementation.workspace_bytes = framework_bytes;
-  return implementation;
-}();
+const Implementation kOrigin =
+    framework("origin",
+              "the modules that the reports measured, from the clone that HILBENCH_ORIGIN names; needs "
+              "--allow-external",
+              kOriginModules, why_not_on_rings);
 
 std::string embedded_script(std::string_view name) {
   const std::string loop = as_module("request_loop", embedded_request_loop());

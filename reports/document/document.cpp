@@ -106,7 +106,8 @@ constexpr const char* kWindowTimes =
 
 constexpr const char* kChains =
     "Each step is the one before with one change. Factor: time before / time after. So far: time of the "
-    "first step / time of this one, the product of the factors. All steps took turns in the same rounds. What "
+    "first step / time of this one, the product of the factors. All steps took turns in the same rounds. "
+    "What "
     "computes another function than the case asks for is timed all the same, because it is what was "
     "compared; its output is only checked to be finite.";
 

@@ -27,8 +27,8 @@ Mean difference_to_one(double one, const Mean& several);
 // Rounds pair by process and index; both must have the same process_rounds, otherwise std::invalid_argument.
 // Each process gives one value, the median over its rounds of ln(reference / variant).
 Effect paired_effect(const Rounds& reference, const Rounds& variant);
-// The same of the medians of each process, in the place of the median of ratios: effects between neighbours in
-// a chain of variants add up to that between its ends.
+// The same of the medians of each process, in the place of the median of ratios: effects between neighbours
+// in a chain of variants add up to that between its ends.
 Effect additive_effect(const Rounds& reference, const Rounds& variant);
 // For samples that do not pair, such as those of two runs: the difference of the means over processes of
 // ln(median), with the error and degrees of freedom of Welch (1947). If only one side has several processes,

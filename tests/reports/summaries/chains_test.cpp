@@ -41,6 +41,10 @@ std::string sentence_of(const ReportInput& input) {
   return said.empty() ? "" : said.front();
 }
 
+void expect_said(const std::string& said, const std::string& part) {
+  EXPECT_NE(said.find(part), std::string::npos) << said << "\nlacks: " << part;
+}
+
 TEST(ChainText, IsReadAsItWasWritten) {
   Chain chain = kChain;
   chain.claimed["a case"] = 2.66;
@@ -63,9 +67,9 @@ TEST(ChainText, OfAStrangerIsNoChainIfItIsNone) {
 
 TEST(Chains, SayWhatWasReportedAndWhatIsLeft) {
   const std::string said = sentence_of(chained(7));
-  EXPECT_NE(said.find("7.00 was reported. The same programs give 2.000 ["), std::string::npos) << said;
-  EXPECT_NE(said.find("] here = 2.00 (a curve)."), std::string::npos) << said;
-  EXPECT_NE(said.find("7.00 / 2.00 = 3.50 was not reproduced here."), std::string::npos) << said;
+  expect_said(said, "7.00 was reported. The same programs give 2.000 [");
+  expect_said(said, "] here = 2.00 (a curve).");
+  expect_said(said, "7.00 / 2.00 = 3.50 was not reproduced here.");
 }
 
 TEST(Chains, SayThatAClaimWasReproduced) {
@@ -94,7 +98,7 @@ TEST(Chains, HaveFactorsThatMultiplyToTheWhole) {
 
 TEST(Chains, SayNothingOfAClaimWithoutOne) {
   const std::string said = sentence_of(chained(0));
-  EXPECT_NE(said.find("The same programs give 2.000 ["), std::string::npos) << said;
+  expect_said(said, "The same programs give 2.000 [");
   EXPECT_EQ(said.find("reported"), std::string::npos) << said;
   EXPECT_EQ(said.find("reproduced"), std::string::npos) << said;
 }
