@@ -74,7 +74,7 @@ int obey_all(LaunchedProcesses& processes, const AgreedRun& run) {
       processes.answer(follower->obey(command));
     }
     if (processes.broken().empty()) continue;
-    processes.call_roll(processes.size());
+    processes.call_roll();
     throw TransportError(processes.broken());
   }
 }

@@ -125,11 +125,16 @@ std::vector<ProcessAnswer> LaunchedRings::ask(const ProcessCommand& command) {
   processes_.tell(ranks, command);
   ProcessAnswer own = own_->obey(command);
   const auto raise_broken = [&] {
-    processes_.call_roll(ranks);
+    processes_.call_roll();
     throw std::runtime_error(processes_.broken());
   };
   if (!processes_.broken().empty()) raise_broken();
-  std::vector<ProcessAnswer> answers = processes_.answers(ranks, std::move(own));
+  std::vector<ProcessAnswer> answers;
+  try {
+    answers = processes_.answers(ranks, std::move(own));
+  } catch (const TransportError&) {
+    raise_broken();
+  }
   for (const ProcessAnswer& answer : answers) {
     if (!answer.error) continue;
     if (moves_data(command)) {

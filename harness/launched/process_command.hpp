@@ -33,7 +33,7 @@ struct DropRing {
 struct ObserveDevice {};    // see Device::observe(); ranks above 0
 struct TellDeviceState {};  // ranks above 0
 struct EndComparison {};
-struct CallRoll {};  // a ring of other processes failed
+struct CallRoll {};  // an exchange of other processes failed
 struct EndProcess {  // after an answer
   int exit_status = 0;
 };

@@ -130,10 +130,10 @@ void LaunchedProcesses::set_broken(const std::string& why) {
   if (broken_.empty()) broken_ = why;
 }
 
-void LaunchedProcesses::call_roll(int ranks) noexcept {
+void LaunchedProcesses::call_roll() noexcept {
   if (roll_ == nullptr) return;
   try {
-    if (leads()) send(ranks, size(), *commands_, to_json(ProcessCommand(CallRoll{})));
+    if (leads()) tell(size(), CallRoll{});
     roll_->gather("");
   } catch (const std::exception& error) {
     broken_ += fmt::format("; roll call: {}", error.what());

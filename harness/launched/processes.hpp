@@ -47,10 +47,10 @@ class LaunchedProcesses {
 
   const std::string& broken() const { return broken_; }
   void set_broken(const std::string& why);  // the first reason is kept
-  // Called after a failure in an exchange of ranks 0 to `ranks` - 1, by all processes that hear of it. Adds
-  // to broken() which ranks no longer answer: in a ring each rank waits for the next, so the first failure
-  // may name the wrong one.
-  void call_roll(int ranks) noexcept;
+  // Called after a failure in an exchange, by all processes that see it or hear of it. Adds to broken() which
+  // ranks no longer answer: in a ring each rank waits for the next, so the first failure may name the wrong
+  // one.
+  void call_roll() noexcept;
   // Ends all processes at once.
   [[noreturn]] void abandon(int exit_status) { program_.abandon(exit_status); }
 
