@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -112,7 +113,7 @@ class HeadProbe {
     std::vector<double> k = {}, v = {};  // of head_dim elements, if there are pairs
     double k_square = 0,
            v_square = 0;  // what roundings of their terms are proportional to, squared and summed
-    double least = 1;     // smallest 1/n of a query that sees it
+    double least = std::numeric_limits<double>::infinity();  // smallest |dO| / n of a query that sees it
     std::int64_t pairs = 0;
   };
   void add_keys(const Numbers& number, std::vector<KeySums>& sums) const {
@@ -214,7 +215,7 @@ class HeadProbe {
 
   struct Terms {
     std::vector<double> weighted, with_mean, d_o;  // of Q times g/n, of Q times g m/n, of dO / n
-    double k_square = 0, v_square = 0, least = 1;
+    double k_square = 0, v_square = 0, least = std::numeric_limits<double>::infinity();
     std::int64_t pairs = 0;
   };
   Terms no_terms() const {
@@ -229,8 +230,9 @@ class HeadProbe {
     for (std::size_t d = 0; d < width_; ++d) terms.d_o[d] += row[d] / n;
     const double moved = std::abs(g) * (1 + 2 * std::abs(m));
     terms.k_square += moved * moved;
-    terms.v_square += 1 / (n * n);
-    terms.least = std::min(terms.least, 1 / n);
+    const double size = std::abs(row.back()) / n;  // that of every element, but for the first
+    terms.v_square += size * size;
+    terms.least = std::min(terms.least, size);
     ++terms.pairs;
   }
   void add_terms(const Terms& terms, std::size_t key, KeySums& sums) const {

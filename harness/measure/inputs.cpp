@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/measure/key_probe.hpp"
 #include "harness/measure/random_values.hpp"
 #include "kernels/base/files/npy.hpp"
 #include "kernels/base/text/hash.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -45,6 +47,19 @@ void random_signs(std::uint64_t key, std::uint64_t first, std::span<float> to) {
                   to.begin() + static_cast<std::ptrdiff_t>(i + bit));
     i += count;
   }
+}
+
+// Of a row of dO in the gradient probe: about the number of keys that the query sees, a power of two. Then
+// queries that see many keys, each with a small P, weigh as much in dK and dV as those that see few.
+float probe_size(const Case& work, std::uint64_t row) {
+  const auto head = static_cast<std::int64_t>(row) % work.heads;
+  const std::int64_t position = static_cast<std::int64_t>(row) / work.heads % work.sequence_length;
+  std::int64_t keys = has_windows(work) ? visible_count(work, position) : 0;
+  for (std::int64_t b = 0; !has_windows(work) && b < std::ssize(work.pattern); ++b)
+    keys += visible_range(work, head, b, position).count;
+  constexpr float kMost = 0x1p15f;  // in fp16
+  return std::min(kMost,
+                  std::exp2(std::floor(std::log2(static_cast<float>(std::max<std::int64_t>(keys, 1))))));
 }
 
 std::vector<float> file_tensor(const std::filesystem::path& file, Dtype dtype) {
@@ -162,19 +177,21 @@ void InputTensors::compute_normal(Tensor which, std::int64_t first, std::span<fl
 }
 
 // Q has signs in its even elements and K in its odd ones, so that every score is 0. A row of V is a sign
-// times one row of signs, the same for all. dO has signs, without the first of an even number: its product
-// with a row of V is an odd number, never 0.
+// times one row of signs, the same for all. dO has signs times probe_size(), without the first of an even
+// number: its product with a row of V is an odd number, never 0.
 void InputTensors::read_probe(Tensor which, std::int64_t first, std::span<float> to) const {
   const auto width = static_cast<std::uint64_t>(work_.head_dim);
   const std::uint64_t key = keys_[number_of(which)], begin = static_cast<std::uint64_t>(first);
   if (which != Tensor::v) {
     random_signs(key, begin, to);
+    float size = 1;
     for (std::size_t i = 0; i < to.size(); ++i) {
       const std::uint64_t element = (begin + i) % width;
+      if (which == Tensor::d_o && (i == 0 || element == 0)) size = probe_size(work_, (begin + i) / width);
       const bool none = which == Tensor::q   ? element % 2 == 1
                         : which == Tensor::k ? element % 2 == 0
                                              : element == 0 && width % 2 == 0;
-      if (none) to[i] = 0;
+      to[i] = none ? 0 : to[i] * size;
     }
     return;
   }

@@ -234,7 +234,10 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores s
 
 VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads,
                            Scores scores) {
-  const DrawnRows rows{"", oracle.rows, oracle.gradients[number_of(Gradient::k)].rows};
+  const std::vector<RowId>& queries = oracle.gradients[number_of(Gradient::q)].rows;
+  const DrawnRows rows{.entropy = "",
+                       .rows = queries.empty() ? oracle.rows : queries,
+                       .keys = oracle.gradients[number_of(Gradient::k)].rows};
   const TakenRows taken = take_rows(work, output, rows, InputSet::first, threads);
   return judge_output(work, compare_rows(oracle, taken), scores);
 }

@@ -20,6 +20,12 @@ struct GradientProblem : AttentionProblem {
 
   GradientProblem(const Case& a_case, Random& random) : AttentionProblem(a_case, random) {
     d_o = random_tensor(random, work.batch * work.sequence_length * work.heads, work.head_dim, work.dtype);
+    start_from_forward();
+  }
+
+  // Once q, k or v are others.
+  void start_from_forward() {
+    o.clear(), lse.clear();
     for (const RowId& row : every_row(work)) {
       const ReferenceRow exact = reference_row(work, {q, k, v}, row);
       for (const double value : exact.o) o.push_back(round_to(work.dtype, static_cast<float>(value)));
