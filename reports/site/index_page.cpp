@@ -55,6 +55,37 @@ std::vector<RivalRow> rival_rows(const std::vector<Place>& places) {
   return rows;
 }
 
+// The largest reported ratio first: of each machine that ran the reports' own programs.
+std::string reported_html(const std::vector<Place>& places) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::pair<Place, Reported>> rows;
+  for (const Place& place : places)
+    for (const Reported& one : place.sweep->reported) rows.emplace_back(place, one);
+  if (rows.empty()) return "";
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const auto& row) { return row.second.claimed; });
+  const std::size_t left = rows.size() - std::min(rows.size(), kMost);
+  rows.resize(rows.size() - left);
+  using R = const std::pair<Place, Reported>&;
+  const std::vector<ColumnOf<std::pair<Place, Reported>>> columns = {
+      {{"reported", "reported", Align::right},
+       [](R r) {
+         return Cell{r.second.stated, Tone::plain, r.first.page()};
+       }},
+      {{"here", "the same programs here", Align::right}, [](R r) { return Cell{r.second.here}; }},
+      {{"largest", "the step that moves it most", Align::wrapped},
+       [](R r) { return Cell{r.second.largest}; }},
+      {{"own", "Hilbert order in a kernel here", Align::right}, [](R r) { return Cell{r.second.own}; }},
+      {{"machine", "machine"}, [](R r) { return Cell{r.first.machine->name}; }},
+      {{"case", "case (segment/dilation)", Align::wrapped}, [](R r) { return Cell{r.second.work}; }},
+  };
+  return paragraph_html(
+             "The reports' own programs, run again. A number links to the page that takes the ratio "
+             "apart, step by step." +
+             (left == 0 ? "" : fmt::format(" The pages of sweeps have {} more.", left))) +
+         to_html(make_table<std::pair<Place, Reported>>("reported", "Reported ratios, measured again",
+                                                        columns, rows));
+}
+
 std::string rivals_html(const std::vector<Place>& places) {
   const std::vector<RivalRow> rows = rival_rows(places);
   if (rows.empty()) return "";
@@ -168,6 +199,7 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
       .answer = answer_sentences(machines),
       .cards = cards_html(machines),
       .sections = {
+          {"reported", "What the reports' own programs give", reported_html(places)},
           {"claims", "Claims against machines",
            matrix.empty() ? ""
                           : paragraph_html("Each cell: the verdicts of all answers of that machine, and the "

@@ -25,12 +25,24 @@ struct ClaimEntry {
   std::string evidence;  // address of its record
 };
 
+// Speedups of Hilbert order in another dtype than the claim's: no test of the claim.
+struct OtherDtype {
+  std::string dtype;
+  double low = 0, high = 0;  // time of linear order / time of Hilbert order
+};
+
 // A kernel in linear order against a rival, over the cases of one dtype.
 struct RivalEntry {
   std::string kernel, rival, dtype;
   double low = 0, high = 0;                       // time of the rival / time of the kernel
   std::size_t cases = 0, faster = 0, slower = 0;  // verdicts on the kernel
   std::string evidence;                           // of the lowest
+};
+
+// A reported ratio, and what is left of it here; texts as reported_table() has them.
+struct Reported {
+  double claimed = 0;
+  std::string work, stated, here, largest, own;
 };
 
 struct SweepOverview {
@@ -42,10 +54,12 @@ struct SweepOverview {
   std::size_t cases = 0, records = 0;
   std::vector<std::string> processors, devices, drivers, days, kernels;  // different values
   std::vector<ClaimEntry> claims;  // judged in the dtype of the claim; over all cases only by its own sweep
+  std::vector<OtherDtype> other_dtypes;
   std::vector<RivalEntry> rivals;
   std::string rings, windows;      // sentences; empty if it has none
   std::vector<std::string> twins;  // sentences, if at least kFewestTwins were judged
   bool has_picture = false;        // figure.svg and figure.png are beside its page
+  std::vector<Reported> reported;  // what the claims of its chain state, and what the same programs give
 };
 
 struct MachineOverview {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <string_view>
 
 #include "reports/view/format.hpp"
 
@@ -40,6 +39,12 @@ std::string compared(const ClaimAnswer& answer) {
   for (const LevelAnswer& level : answer.levels)
     if (level.measured) return std::string(level.level->name) + " read misses";
   return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
+}
+
+std::string counted_verdict(std::size_t count, std::string_view verdict) {
+  constexpr std::string_view kSubject = "claim ";  // "6 claim excluded" is no sentence
+  if (verdict.starts_with(kSubject)) verdict.remove_prefix(kSubject.size());
+  return fmt::format("{} {}", count, verdict);
 }
 
 std::string dtype_name(const ClaimAnswer& answer) {

@@ -1,8 +1,10 @@
 // Cells that the tables of claims share.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/claims/answers.hpp"
@@ -21,6 +23,8 @@ Cell shown_verdict(ClaimVerdict verdict, bool gain);
 // none was counted.
 std::string compared(const ClaimAnswer& answer);
 
+// "6 excluded", "3 inconclusive": the words of a verdict behind a count.
+std::string counted_verdict(std::size_t count, std::string_view verdict);
 // The dtype that was measured. "" if nothing was judged, or records of several dtypes answer together.
 std::string dtype_name(const ClaimAnswer& answer);
 

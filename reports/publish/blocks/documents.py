@@ -1,6 +1,7 @@
 """Blocks of README.md and docs/: block_NAME(published, [FOLDER, [SWEEP]]). Those of findings pages serve there too."""
 
 import collections
+import re
 from itertools import takewhile
 
 import render
@@ -51,8 +52,8 @@ def block_reported(published, name, most=None):
 
 
 def block_most_reported(published, name):
-    """The largest of these ratios."""
-    return block_reported(published, name, 6)
+    """The largest of these ratios, each case in few words."""
+    return re.sub(r"^\| n (\d+), ([^,|]+)[^|]*", r"| \1 positions, \2 ", block_reported(published, name, 3), flags=re.M)
 
 
 def block_claims_of_all_said(published):
@@ -93,11 +94,17 @@ def block_misses_said(published, name):
 
 
 def verdicts_said(rows):
-    """ "none is reproduced, 8 claim excluded, 3 inconclusive": every verdict, so that they add up."""
+    """ "none is reproduced, 8 are excluded, 3 are inconclusive": every verdict, so that they add up."""
     counts = collections.Counter(row["verdict"] for row in rows)
     won = counts.pop("reproduced", 0)
     return ", ".join([f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced",
-                      *(f"{count} {verdict}" for verdict, count in counts.most_common())])
+                      *(f"{count} {verdict_words(verdict, count)}" for verdict, count in counts.most_common())])
+
+
+def verdict_words(verdict, count):
+    if verdict == "no gain":
+        return "shows no gain" if count == 1 else "show no gain"
+    return f"{'is' if count == 1 else 'are'} {verdict.removeprefix('claim ')}"
 
 
 def block_order_gains_said(published, *names):

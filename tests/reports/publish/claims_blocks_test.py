@@ -1,11 +1,12 @@
 """What pages say of claims, and the picture of them."""
 
 import pathlib
+import re
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-from blocks import claims, picture  # noqa: E402
+from blocks import claims, documents, picture  # noqa: E402
 
 
 def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false", dtype="fp32"):
@@ -39,6 +40,12 @@ class Claims(unittest.TestCase):
         self.assertEqual(claims.joint_verdict([excluded, open_]), "differs between runs")
 
 
+    def test_counts_of_verdicts_are_sentences(self):
+        rows = [{"verdict": verdict} for verdict in ["claim excluded"] * 2 + ["inconclusive", "no gain"]]
+        self.assertEqual(documents.verdicts_said(rows),
+                         "none is reproduced, 2 are excluded, 1 is inconclusive, 1 shows no gain")
+
+
 class Dtypes(unittest.TestCase):
     def test_verdicts_are_counted_by_dtype(self):
         rows = [answer("a", "1.5", "1", "", "no gain"),
@@ -69,6 +76,14 @@ class Legend(unittest.TestCase):
         self.assertEqual(len(picture.legend_rows(names)), 1)
         # As the browser measures it in DejaVu Sans at 13 pixels.
         self.assertAlmostEqual(picture.text_width("NVIDIA H100 80GB HBM3"), 166, delta=8)
+
+
+class Picture(unittest.TestCase):
+    def test_marks_of_machines_do_not_hide_each_other(self):
+        row = "".join(picture.claim_row(100, 2.0, "a case", {0: 1.0, 1: 1.0, 2: 1.0}, 3))
+        heights = [float(y) for y in re.findall(r'cy="([0-9.]+)"', row)] + [float(re.search(r'<rect x="[0-9.]+" y="([0-9.]+)"', row)[1])]
+        self.assertEqual(len(set(heights)), 2)
+        self.assertLess(heights[0], heights[1])
 
 
 if __name__ == "__main__":
