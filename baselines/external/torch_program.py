@@ -50,12 +50,17 @@ def available_bytes():
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
 
 
+INPUTS = "q", "k", "v", "d_o", "o", "lse"  # the last three with gradients alone
+
+
 def stored_inputs(case, files):
-    """Q, K and V as the files hold them."""
+    """The tensors of INPUTS, in that sequence, as the files hold them; LSE is [batch, sequence, heads, 1]."""
     kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[case.dtype]
-    for file, heads in zip(files, (case.heads, case.kv_heads, case.kv_heads)):
-        shape = case.batch, case.sequence_length, heads, case.head_dim
-        yield torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind).view(shape)
+    for name in (name for name in INPUTS if name in files):
+        shape = (case.batch, case.sequence_length, case.kv_heads if name in "kv" else case.heads,
+                 1 if name == "lse" else case.head_dim)
+        of = torch.float32 if name == "lse" else kind
+        yield torch.from_file(files[name], shared=False, size=math.prod(shape), dtype=of).view(shape)
 
 
 def chosen_rows(tensor, rows):
@@ -157,7 +162,7 @@ class Program:
     about(), which takes over `torch` and returns further keys of the answer to hello
     case_of(fields, option), which raises Unsupported if it does not compute the case
     prepare(case, option, inputs), which makes self.clock and returns further keys of the answer to load
-    output(), O and LSE or None, in position order
+    output(), O and LSE or None, or dQ, dK and dV, in position order
     renew(), if it keeps copies of inputs: makes them anew, in place
     """
 
@@ -176,7 +181,7 @@ class Program:
         return {"protocol": PROTOCOL, "name": self.NAME, "version": f"PyTorch {torch.__version__}",
                 "devices": ["cpu", "cuda"] if gpu else ["cpu"], "forked": forked, **self.about()}
 
-    def load(self, case, option, q, k, v):
+    def load(self, case, option, **files):
         if option not in self.OPTIONS:
             known = ", ".join(filter(None, self.OPTIONS))
             raise Unsupported(f"{self.NAME} has no option '{option}', only {known}")
@@ -184,7 +189,7 @@ class Program:
         if case.device == "cpu":
             torch.set_num_threads(case.threads)
         try:
-            self.tensors = [stored.to(case.device, copy=True) for stored in stored_inputs(case, (q, k, v))]
+            self.tensors = [stored.to(case.device, copy=True) for stored in stored_inputs(case, files)]
             with torch.inference_mode():
                 found = self.prepare(case, option, self.tensors)
         except torch.OutOfMemoryError as error:
@@ -192,10 +197,10 @@ class Program:
         self.case = case
         return {"timer": "cuda_events" if case.device == "cuda" else "perf_counter", "launch": self.clock.launch, **found}
 
-    def inputs(self, q, k, v, changed):
+    def inputs(self, changed, **files):
         """Overwrites the tensors, which graphs and views go on to read."""
         with torch.inference_mode():
-            for name, tensor, stored in zip("qkv", self.tensors, stored_inputs(self.case, (q, k, v))):
+            for name, tensor, stored in zip(INPUTS, self.tensors, stored_inputs(self.case, files)):
                 if name in changed:
                     tensor.copy_(stored)
             self.renew()
@@ -210,9 +215,13 @@ class Program:
         with torch.inference_mode():
             return {"times_ns": self.clock.times_ns(executions)}
 
-    def read(self, o, lse, rows=None):
+    def read(self, o=None, lse=None, rows=None, d_q=None, d_k=None, d_v=None, keys=None):
         with torch.inference_mode():
             output = self.output()
+            if d_q is not None:
+                write_output(output[:1], (d_q,), rows)
+                write_output(output[1:], (d_k, d_v), keys)
+                return {}
             write_output(output, (o, lse), rows)
         return {"lse": output[1] is not None}
 

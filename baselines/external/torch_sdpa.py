@@ -8,7 +8,10 @@ there is no such view and gathering is faster. Every segment is one entry of the
 output, and branches are merged by their LSE in fp32. The measured time includes all of this; on a GPU it is one CUDA
 graph, timed by events, on a CPU it is timed by perf_counter.
 
-Not computed: backward, ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch would have to
+The backward pass is computed on a CPU, by the operator of PyTorch's fused attention there, with the O and LSE of all
+branches; gradients of branches, and of heads that share a K/V head, are added up in fp32.
+
+Not computed: the backward pass on a GPU, ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch would have to
 store such a mask; only flex need not), merging with `math`, or with `flex` on a CPU (they return no LSE), head_dim that
 is not a multiple of 8.
 """
@@ -35,7 +38,7 @@ class Rows:
         self.shape = segments, count, len(heads)
         self.strides = length * width, step * width, apart
         self.begin = begin * width + first[0]
-        self.index = None
+        self.index = self.added = None
         if apart <= 0 or first != [first[0] + i * apart for i in range(len(first))]:
             s, j = torch.meshgrid(torch.arange(segments), torch.arange(count), indexing="ij")
             rows = ((begin + s * length + j * step) * width).unsqueeze(-1) + torch.tensor(first)
@@ -61,6 +64,16 @@ class Rows:
         if rows.shape[0] > 1 and rows.shape[1] > 1 and rows.stride(0) != rows.shape[1] * rows.stride(1):
             return None
         return rows.flatten(0, 1)
+
+    def add(self, x, rows):
+        """Adds rows, of which several may be the same one of x."""
+        batch, size = x.shape[0], x.shape[-1]
+        if self.added is None:
+            s, j, h = torch.meshgrid(*(torch.arange(n) for n in self.shape), indexing="ij")
+            self.added = (self.begin + s * self.strides[0] + j * self.strides[1] + h * self.strides[2]).flatten()
+            if self.index is not None:
+                self.added = self.index
+        x.view(batch, -1, size).index_add_(1, self.added, rows.transpose(1, 2).reshape(batch, -1, size).float())
 
     def put(self, x, rows):
         rows = rows.transpose(1, 2)
@@ -116,6 +129,11 @@ class Piece:
                 return
         raise Unsupported(f"{option or 'no backend'}: {against}")
 
+    def choose_gradients(self):
+        """The CPU's fused kernels, which take a K/V head for each head."""
+        self.backend, self.gqa = "flash", False
+        self.kv = self.select_keys([self.case.kv_head(h) for h in self.heads])
+
     def attend(self, q, k, v, output=None):
         """O and LSE; O is None if it was written to `output`, which has the shape of Q."""
         if self.backend == FA3:
@@ -146,6 +164,9 @@ class Case:
     def runs(self, head, branch):
         return self.branch_heads == "all" or head * len(self.segments) // self.heads == branch
 
+    def backward(self):
+        return getattr(self, "pass") == "backward"
+
     def merges(self):
         return len(self.segments) > 1 and self.branch_heads == "all"
 
@@ -173,8 +194,9 @@ class Case:
         return pieces
 
     def refuse(self, option):
-        if getattr(self, "pass") != "forward":
-            raise Unsupported("torch_sdpa computes the forward pass only")
+        if self.backward() and (self.device != "cpu" or option not in ("", "flash")):
+            name = f"torch_sdpa.{option}" if option else "torch_sdpa"
+            raise Unsupported(f"{name} computes the forward pass only on device {self.device}")
         if self.ring_size > 1:
             raise Unsupported("torch_sdpa runs on one rank only")
         if self.head_dim % 8:
@@ -191,7 +213,10 @@ class Attention:
         self.device = torch.device(case.device)
         self.pieces = case.pieces(self.device, grouping)
         for piece in self.pieces:
-            piece.choose(option, *self.inputs)
+            if case.backward():
+                piece.choose_gradients()
+            else:
+                piece.choose(option, *self.inputs)
         self.gathers = any(rows.index is not None for piece in self.pieces for rows in (piece.q, piece.kv))
         self.backends = sorted({piece.backend for piece in self.pieces})
         self.merging = case.merges()
@@ -251,14 +276,31 @@ class Attention:
         return output.to(self.inputs[0].dtype), total
 
 
+class Gradients(Attention):
+    """dQ, dK and dV, a piece at a time."""
+
+    def execute(self):
+        q, k, v, d_o, o, lse = self.inputs
+        gradients = [torch.zeros(x.shape, dtype=torch.float32) for x in (q, k, v)]
+        for piece in self.pieces:
+            rows = [piece.q.take(x) for x in (d_o, q, o, lse)]
+            keys = [piece.kv.take(x) for x in (k, v)]
+            parts = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
+                rows[0], rows[1], *keys, rows[2], rows[3].squeeze(-1), 0.0, piece.causal)
+            for to, selected, part in zip(gradients, (piece.q, piece.kv, piece.kv), parts):
+                selected.add(to, part)
+        return [gradient.to(q.dtype) for gradient in gradients]
+
+
 def fastest_attention(case, option, inputs):
     """If rows would be gathered by index, one call for each offset may be faster: tries both."""
     Flex.made, Flex.deadline = {}, time.monotonic() + FLEX_TUNING_S
-    together = Attention(case, option, inputs, "together")
+    made = Gradients if case.backward() else Attention
+    together = made(case, option, inputs, "together")
     if not together.gathers:
         return together
     try:
-        apart = Attention(case, option, inputs, "apart")
+        apart = made(case, option, inputs, "apart")
     except torch.OutOfMemoryError:
         return together
     return min((together, apart), key=lambda attention: min(attention.clock.times_ns(TRIALS)))
@@ -271,7 +313,7 @@ class Sdpa(torch_program.Program):
         global torch
         torch = sdpa_backends.torch = torch_program.torch
         gpu = torch.cuda.is_available() and torch.backends.cudnn.is_available()
-        return {"cudnn": cudnn_version() if gpu else None}
+        return {"cudnn": cudnn_version() if gpu else None, "backward": True}
 
     def case_of(self, fields, option):
         case = Case(fields)

@@ -37,9 +37,9 @@ void ComparisonPrograms::greet(const Record& record) {
   started_[record.variant_id] = {greeted(record), nullptr};
 }
 
-void ComparisonPrograms::set_inputs(InputFileSets::Tensors tensors) {
+void ComparisonPrograms::set_inputs(InputFileSets::Tensors tensors, InputFileSets::Forward forward) {
   const Record& record = task_.records.front();
-  files_.emplace(std::move(tensors), record.work, static_cast<int>(record.threads));
+  files_.emplace(std::move(tensors), std::move(forward), record.work, static_cast<int>(record.threads));
 }
 
 std::unique_ptr<ExternalProgram> ComparisonPrograms::load(const Record& record) {

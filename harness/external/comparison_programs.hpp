@@ -19,7 +19,7 @@ class ComparisonPrograms {
   // Starts no program. `task` must outlive it.
   explicit ComparisonPrograms(const ComparisonTask& task) : task_(task) {}
   // The inputs of the case. Nothing is loaded before.
-  void set_inputs(InputFileSets::Tensors tensors);
+  void set_inputs(InputFileSets::Tensors tensors, InputFileSets::Forward forward);
 
   // True if `record` is an external baseline of the task. The functions below want such records.
   bool has(const Record& record) const;

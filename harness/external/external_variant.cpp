@@ -38,16 +38,18 @@ class ExternalVariant final : public PreparedVariant {
   TakenRows take(const DrawnRows& rows) override {
     if (taken_ || program_->protocol() == 1)
       return take_rows(bench_.work, output(), rows, held_, bench_.threads);
-    return program_->rows(rows.rows, held_);
+    return program_->rows(rows, held_);
   }
   bool load(InputSet set) override {
     if (set == held_) return true;
-    if (!program_->give(files_.of(set), changed_tensors(held_, set))) return false;
+    if (!program_->give(files_.of(set), changed_inputs(bench_.work, held_, set))) return false;
     held_ = set;
     return true;
   }
   InputSet inputs() const override { return held_; }
   ProbeErrors probe(std::uint64_t entropy) override {
+    if (bench_.forward)
+      return compare_gradient_probe(bench_.work, bench_.gradient_probe(entropy), output(), bench_.threads);
     return compare_probe(bench_.work, bench_.key_probe({}, entropy), output(), all_rows(bench_.work),
                          bench_.threads);
   }

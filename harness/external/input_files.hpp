@@ -1,9 +1,10 @@
-// Q, K and V as external programs read them.
+// What external programs compute with, as they read it.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "harness/measure/inputs.hpp"
@@ -15,6 +16,8 @@ namespace hilbench {
 // them, so no program can change them.
 struct InputFiles {
   std::shared_ptr<const SharedFile> q, k, v;
+  // With gradients: dO and O like Q, and LSE in fp32; otherwise null.
+  std::shared_ptr<const SharedFile> d_o, o, lse;
   // A byte of 0 or 1 for each block of queries and block of keys; null without a mask.
   std::shared_ptr<const SharedFile> mask;
 };
@@ -24,7 +27,11 @@ class InputFileSets {
  public:
   // The tensors of `tensors(set)` are made for `work`, and read with `threads` threads.
   using Tensors = std::function<const InputTensors&(InputSet set)>;
-  InputFileSets(Tensors tensors, Case work, int threads);
+  // Calls put(bytes, count) for what the forward pass gives on a set: of O as it is stored, then of LSE. Not
+  // called without gradients.
+  using Put = std::function<void(const std::byte* bytes, std::size_t count)>;
+  using Forward = std::function<void(InputSet set, const Put& o, const Put& lse)>;
+  InputFileSets(Tensors tensors, Forward forward, Case work, int threads);
 
   // Throws EnvironmentError.
   InputFiles of(InputSet set);
@@ -33,15 +40,17 @@ class InputFileSets {
 
  private:
   std::shared_ptr<const SharedFile> write(InputSet set, Tensor which) const;
+  void add_gradient_files(InputSet set, InputFiles& files);
 
   const Tensors tensors_;
+  const Forward forward_;
   const Case work_;
   const int threads_;
   std::map<InputSet, InputFiles> sets_;
   std::shared_ptr<const SharedFile> mask_;
 };
 
-// Tensors in which two sets differ.
-std::vector<Tensor> changed_tensors(InputSet from, InputSet to);
+// Names of what differs in two sets: "q", "k", "v", with gradients "d_o", "o", "lse" too.
+std::vector<std::string> changed_inputs(const Case& work, InputSet from, InputSet to);
 
 }  // namespace hilbench

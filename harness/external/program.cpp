@@ -71,6 +71,13 @@ OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile
   return [file](std::int64_t first, std::span<float> to) { file->read(first, to); };
 }
 
+json paths_of(const InputFiles& files) {
+  json paths = {{"q", files.q->path()}, {"k", files.k->path()}, {"v", files.v->path()}};
+  if (files.d_o)
+    paths.update({{"d_o", files.d_o->path()}, {"o", files.o->path()}, {"lse", files.lse->path()}});
+  return paths;
+}
+
 }  // namespace
 
 ExternalProgram::ExternalProgram(std::string kernel, const External& external, Case work, int threads,
@@ -124,16 +131,16 @@ void ExternalProgram::greet() {
     throw Unsupported(fmt::format("windows: not on {}", kernel_));
   if (has_mask_blocks(work_) && described_.value("masks", json()) != json(true))
     throw Unsupported(fmt::format("mask: not on {}", kernel_));
+  if (work_.pass != Pass::forward && (protocol_ == 1 || described_.value("backward", json()) != json(true)))
+    throw Unsupported(fmt::format("{} computes the forward pass only", kernel_));
 }
 
 void ExternalProgram::load(const InputFiles& files) {
   const std::size_t dot = kernel_.find('.');
   json request = {{"do", "load"},
                   {"case", case_json(work_, threads_)},
-                  {"option", dot == std::string::npos ? "" : kernel_.substr(dot + 1)},
-                  {"q", files.q->path()},
-                  {"k", files.k->path()},
-                  {"v", files.v->path()}};
+                  {"option", dot == std::string::npos ? "" : kernel_.substr(dot + 1)}};
+  request.update(paths_of(files));
   if (files.mask) request["mask"] = files.mask->path();
   json loaded = ask(request, Refusal::allowed);
   script_.reset();
@@ -152,7 +159,8 @@ void ExternalProgram::load(const InputFiles& files) {
     other_function_ = one_line(other.get<std::string>(), kLongestReason);
   }
   described_.erase("other_function");  // what hello says of it does not count
-  for (const char* said : {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks"})
+  for (const char* said :
+       {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks", "backward"})
     loaded.erase(said);  // by the answer to hello
   described_.update(loaded);
   if (described_.dump().size() > kLongestDescription)
@@ -160,19 +168,13 @@ void ExternalProgram::load(const InputFiles& files) {
               described_);
 }
 
-bool ExternalProgram::give(const InputFiles& files, const std::vector<Tensor>& changed) {
+bool ExternalProgram::give(const InputFiles& files, const std::vector<std::string>& changed) {
   if (protocol_ == 1) return false;
-  constexpr std::array<const char*, 3> kNames = {"q", "k", "v"};
-  json names = json::array();
-  for (const Tensor which : changed) names.push_back(kNames[static_cast<std::size_t>(which)]);
+  json request = {{"do", "inputs"}, {"changed", changed}};
+  request.update(paths_of(files));
   // Who takes some inputs takes all: else it would choose those on which it is verified.
   try {
-    ask({{"do", "inputs"},
-         {"q", files.q->path()},
-         {"k", files.k->path()},
-         {"v", files.v->path()},
-         {"changed", names}},
-        takes_inputs_ ? Refusal::breaks_protocol : Refusal::allowed);
+    ask(request, takes_inputs_ ? Refusal::breaks_protocol : Refusal::allowed);
     return takes_inputs_ = true;
   } catch (const Unsupported&) {
     return false;
@@ -327,7 +329,28 @@ bool ExternalProgram::read_into(const json& further, const SharedFile& o, const 
   return has_lse;
 }
 
+OfGradients<std::shared_ptr<SharedFile>> ExternalProgram::read_gradients(const json& further) {
+  constexpr OfGradients<const char*> kNames = {"d_q", "d_k", "d_v"};
+  json request = {{"do", "read"}};
+  OfGradients<std::shared_ptr<SharedFile>> files;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    files[i] = std::make_shared<SharedFile>(kNames[i]);
+    request[kNames[i]] = files[i]->path();
+  }
+  request.update(further);
+  ask(request);
+  return files;
+}
+
 OutputReader ExternalProgram::output() {
+  if (work_.pass == Pass::backward) {
+    const auto files = read_gradients(json::object());
+    OutputReader output;
+    for (const Gradient which : kGradients)
+      output.gradients[number_of(which)] =
+          reader_of(name_, files[number_of(which)], all_rows(rows_of(work_, which)).count * work_.head_dim);
+    return output;
+  }
   const auto o = std::make_shared<SharedFile>("o"), lse = std::make_shared<SharedFile>("lse");
   const bool has_lse = read_into(json::object(), *o, *lse);
   const std::int64_t rows = all_rows(work_).count;
@@ -336,21 +359,38 @@ OutputReader ExternalProgram::output() {
   return output;
 }
 
-TakenRows ExternalProgram::rows(std::vector<RowId> rows, InputSet inputs) {
+TakenRows ExternalProgram::rows(const DrawnRows& drawn, InputSet inputs) {
+  const auto numbers_of = [](const Case& rows_of_tensor, const std::vector<RowId>& rows) {
+    json numbers = json::array();
+    for (const RowId& row : rows) numbers.push_back(all_rows(rows_of_tensor).number(row));
+    return numbers;
+  };
+  const json numbers = numbers_of(work_, drawn.rows);
+  if (work_.pass == Pass::backward) {
+    const auto files =
+        read_gradients({{"rows", numbers}, {"keys", numbers_of(rows_of(work_, Gradient::k), drawn.keys)}});
+    TakenRows taken{.inputs = inputs, .rows = drawn.rows, .keys = drawn.keys};
+    for (const Gradient which : kGradients) {
+      const std::size_t i = number_of(which);
+      const std::int64_t rows = std::ssize(which == Gradient::q ? drawn.rows : drawn.keys);
+      taken.gradients[i].resize(static_cast<std::size_t>(rows * work_.head_dim));
+      reader_of(name_, files[i], std::ssize(taken.gradients[i]))(0, taken.gradients[i]);
+      taken.gradient_values[i] = std::ssize(taken.gradients[i]);
+    }
+    return taken;
+  }
   const OutputRows all = all_rows(work_);
-  json numbers = json::array();
-  for (const RowId& row : rows) numbers.push_back(all.number(row));
   const auto o = std::make_shared<SharedFile>("o"), lse = std::make_shared<SharedFile>("lse");
   const bool has_lse = read_into({{"rows", numbers}}, *o, *lse);
-  const std::int64_t count = std::ssize(rows);
+  const std::int64_t count = std::ssize(drawn.rows);
   if (count != all.count &&
       o->bytes() == static_cast<std::size_t>(all.count * work_.head_dim) * sizeof(float)) {
     OutputReader whole{
         .o = reader_of(name_, o, all.count * work_.head_dim)};  // it wrote all rows: that is as good
     if (has_lse) whole.lse = reader_of(name_, lse, all.count);
-    return take_rows(work_, whole, {.rows = std::move(rows)}, inputs, threads_);
+    return take_rows(work_, whole, drawn, inputs, threads_);
   }
-  TakenRows taken{.inputs = inputs, .rows = std::move(rows), .values = count * work_.head_dim};
+  TakenRows taken{.inputs = inputs, .rows = drawn.rows, .values = count * work_.head_dim};
   const auto read = [&](const std::shared_ptr<SharedFile>& file, std::int64_t width) {
     std::vector<float> values(static_cast<std::size_t>(count * width));
     reader_of(name_, file, std::ssize(values))(0, values);

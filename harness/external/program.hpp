@@ -49,7 +49,7 @@ class ExternalProgram {
   int protocol() const { return protocol_; }
   // Gives it other inputs, which differ from those that it has in the tensors `changed`. False: it takes
   // none, because it speaks protocol 1 or says so. It reads `files` before this returns.
-  bool give(const InputFiles& files, const std::vector<Tensor>& changed);
+  bool give(const InputFiles& files, const std::vector<std::string>& changed);
   // Returns the duration of each of `executions` in nanoseconds, by the program's own clock. Throws
   // EnvironmentError besides if that clock contradicts ours.
   std::vector<double> run(std::int64_t executions);
@@ -66,7 +66,7 @@ class ExternalProgram {
   // Reads the output of the last execution. The result stays valid after further executions.
   OutputReader output();
   // The same for these rows alone; of protocol 2. `inputs` are those that it has.
-  TakenRows rows(std::vector<RowId> rows, InputSet inputs);
+  TakenRows rows(const DrawnRows& rows, InputSet inputs);
 
   // Lets the program exit, and does not wait for that. Nothing may be asked afterwards.
   void end() { process_->end(); }
@@ -102,6 +102,7 @@ class ExternalProgram {
         beside_ns;  // of one among others in its request; several, for requests of other sizes
   };
   AloneAndBeside alone_and_beside_others();
+  OfGradients<std::shared_ptr<SharedFile>> read_gradients(const nlohmann::json& further);
   bool read_into(const nlohmann::json& further, const SharedFile& o, const SharedFile& lse);
   std::set<pid_t> processes() const;
   double processor_ns() const;

@@ -143,6 +143,18 @@ const GradientProbe& Bench::gradient_probe(std::uint64_t entropy) {
               [&] { return make_gradient_probe(work, probe_inputs, entropy, threads); });
 }
 
+void Bench::tell_forward(const Put& o, const Put& lse) {
+  const auto tell = [&](const Buffer& buffer, const Put& put) {
+    for_each_part(static_cast<std::int64_t>(buffer.bytes), 1, [&](std::int64_t first, std::int64_t count) {
+      std::byte* part = staging(static_cast<std::size_t>(count));
+      device->download(buffer, static_cast<std::size_t>(first), static_cast<std::size_t>(count), part);
+      put(part, static_cast<std::size_t>(count));
+    });
+  };
+  tell(forward->o, o);
+  tell(forward->lse, lse);
+}
+
 void Bench::read_elements(const Buffer& from, Dtype dtype, std::int64_t first, std::span<float> to) {
   const auto element = static_cast<std::size_t>(dtype_bytes(dtype));
   const std::size_t bytes = to.size() * element;

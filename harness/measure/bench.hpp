@@ -1,7 +1,9 @@
 // What all variants of a comparison share: device, inputs, output buffers and oracles.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,6 +56,11 @@ class Bench {
   const InputTensors& tensors(InputSet set) const;
   // Fills the stored inputs with this set, unless they hold it. Rings have their own.
   void hold(InputSet set);
+
+  // Calls put(bytes, count) for parts of what the forward pass gave on the inputs that are held: of O as it
+  // is stored, and of LSE.
+  using Put = std::function<void(const std::byte* bytes, std::size_t count)>;
+  void tell_forward(const Put& o, const Put& lse);
 
   // Host memory of at least `bytes` for data on its way to or from the device. The next call may move it.
   std::byte* staging(std::size_t bytes);

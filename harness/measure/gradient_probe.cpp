@@ -20,7 +20,7 @@ constexpr double kMostPairs = 0x1p30;  // of windows, whose pairs are enumerated
 // Of half a unit of the dtype. A rounding that is the same in all terms: of P, dS, the gradient, and D.
 // Roundings that differ from term to term average out: this many times the root of the sum of squares is
 // beyond 6 sigma.
-constexpr double kAlike = 5, kApart = 6;
+constexpr double kAlike = 5, kApart = 7;
 
 double half_unit(Dtype dtype) {
   return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
@@ -68,6 +68,9 @@ std::vector<Stretch> stretches_of(const Case& work, std::int64_t head) {
 // Sums over the terms of a row, each the largest that is asked for of an element.
 struct SignedSums {
   std::vector<double> one, signed_one;  // of rows, and of rows times their key's sign
+  // What roundings that are the same for all keys of a sign are proportional to: of each branch, added up,
+  // because the result of a branch may be rounded.
+  std::vector<double> size;
 };
 
 // What one head has of a batch entry.
@@ -110,11 +113,24 @@ class HeadProbe {
 
   // Adds to `sums` what this head brings to the keys that are compared.
   struct KeySums {
-    std::vector<double> k = {}, v = {};  // of head_dim elements, if there are pairs
+    std::vector<double> k = {}, v = {};  // sums  // of head_dim elements, if there are pairs
+    std::vector<double> k_size = {},
+                        v_size = {};  // those of branches and heads, added up without their signs
     double k_square = 0,
            v_square = 0;  // what roundings of their terms are proportional to, squared and summed
     double least = std::numeric_limits<double>::infinity();  // smallest |dO| / n of a query that sees it
     std::int64_t pairs = 0;
+
+    void add_part(const KeySums& part) {
+      for (auto* each : {&k, &v, &k_size, &v_size}) each->resize(part.k.size());
+      for (std::size_t d = 0; d < part.k.size(); ++d) {
+        k[d] += part.k[d], k_size[d] += std::abs(part.k[d]);
+        v[d] += part.v[d], v_size[d] += std::abs(part.v[d]);
+      }
+      k_square += part.k_square, v_square += part.v_square;
+      least = std::min(least, part.least);
+      pairs += part.pairs;
+    }
   };
   void add_keys(const Numbers& number, std::vector<KeySums>& sums) const {
     if (has_windows(work_)) return add_keys_of_windows(number, sums);
@@ -169,21 +185,31 @@ class HeadProbe {
         for (std::size_t d = 0; d < width_; ++d) one[d] += k[d], signed_one[d] += signs_[key] * k[d];
       }
       if (next == 0) continue;
-      SignedSums& of_row = sums[row];
-      of_row.one.resize(width_), of_row.signed_one.resize(width_);
-      for (std::size_t d = 0; d < width_; ++d) of_row.one[d] += one[d], of_row.signed_one[d] += signed_one[d];
+      add_sums(one, signed_one, mean_[static_cast<std::size_t>(position)], sums[row]);
+    }
+  }
+  void add_sums(const std::vector<double>& one, const std::vector<double>& signed_one, double m,
+                SignedSums& to) const {
+    to.one.resize(width_), to.signed_one.resize(width_), to.size.resize(width_);
+    for (std::size_t d = 0; d < width_; ++d) {
+      const double plus = (one[d] + signed_one[d]) / 2, minus = one[d] - plus;
+      to.one[d] += one[d];
+      to.signed_one[d] += signed_one[d];
+      to.size[d] += (1 - m) * std::abs(plus) + (1 + m) * std::abs(minus) + std::abs(m * one[d]);
     }
   }
   void add_queries_of_windows(const Numbers& number, ProbedGradient& d_q) const {
     std::vector<float> k(width_);
     for (std::size_t t = 0; t < number.size(); ++t) {
       if (number[t] < 0) continue;
-      SignedSums sums{std::vector<double>(width_), std::vector<double>(width_)};
+      std::vector<double> one(width_), signed_one(width_);
       for (const std::int64_t key : visible_keys(work_, head_, 0, static_cast<std::int64_t>(t))) {
         read(Tensor::k, static_cast<std::size_t>(key), k);
         for (std::size_t d = 0; d < width_; ++d)
-          sums.one[d] += k[d], sums.signed_one[d] += signs_[static_cast<std::size_t>(key)] * k[d];
+          one[d] += k[d], signed_one[d] += signs_[static_cast<std::size_t>(key)] * k[d];
       }
+      SignedSums sums;
+      add_sums(one, signed_one, mean_[t], sums);
       finish_query(d_q, number[t], sums);
     }
   }
@@ -199,11 +225,10 @@ class HeadProbe {
     const double n = count_[t], m = mean_[t], unit = scale_ * std::abs(weight_[t]) / n;
     const double relative = kAlike * unit_ + lse_slack(n), floor = std::max(0.125, n * 0x1p-22);
     for (std::size_t d = 0; d < width_; ++d) {
-      const double plus = (sums.one[d] + sums.signed_one[d]) / 2, minus = sums.one[d] - plus;
       d_q.values[row * width_ + d] = scale_ * weight_[t] / n * (sums.signed_one[d] - m * sums.one[d]);
-      const double size = (1 - m) * std::abs(plus) + (1 + m) * std::abs(minus) + std::abs(m * sums.one[d]);
+
       const double allowed =
-          relative * size + (work_.dtype == Dtype::fp32 ? n * 0x1p-22 + 0x1p-18 : floor / 16);
+          relative * sums.size[d] + (work_.dtype == Dtype::fp32 ? n * 0x1p-22 + 0x1p-18 : floor / 16);
       d_q.allowed[row * width_ + d] = unit * allowed;
       if (d % 2 == 1 && 1 - std::abs(m) > 2 * allowed) d_q.telling[row] = 1;
     }
@@ -256,20 +281,25 @@ class HeadProbe {
       if (number[key] < 0) continue;
       while (next > 0 && (!stretch.causal || stretch.query(next - 1) >= stretch.key(j)))
         add_term(static_cast<std::size_t>(stretch.query(--next)), terms, row);
-      add_terms(terms, key, sums[static_cast<std::size_t>(number[key])]);
+      KeySums part;
+      add_terms(terms, key, part);
+      if (part.pairs > 0) sums[static_cast<std::size_t>(number[key])].add_part(part);
     }
   }
   void add_keys_of_windows(const Numbers& number, std::vector<KeySums>& sums) const {
     std::vector<float> row(width_);
+    std::vector<KeySums> parts(sums.size());
     for (std::size_t t = 0; t < count_.size(); ++t) {
       Terms terms = no_terms();
       for (const std::int64_t key : visible_keys(work_, head_, 0, static_cast<std::int64_t>(t))) {
         const std::int32_t to = number[static_cast<std::size_t>(key)];
         if (to < 0) continue;
         if (terms.pairs == 0) add_term(t, terms, row);
-        add_terms(terms, static_cast<std::size_t>(key), sums[static_cast<std::size_t>(to)]);
+        add_terms(terms, static_cast<std::size_t>(key), parts[static_cast<std::size_t>(to)]);
       }
     }
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (parts[i].pairs > 0) sums[i].add_part(parts[i]);
   }
 
   const Case& work_;
@@ -307,17 +337,18 @@ void finish_keys(const Case& work, const HeadProbe::KeySums& sums, std::size_t r
   const double unit = half_unit(work.dtype);
   const double slack = kAlike * unit + unit_roundoff(work.dtype) / 32 + lse_roundings(work) * 0x1p-20;
   const double apart = kApart * unit + std::sqrt(static_cast<double>(sums.pairs)) * 0x1p-21;
-  const auto finish = [&](const std::vector<double>& values, double square, double least,
-                          ProbedGradient& to) {
+  const auto finish = [&](const std::vector<double>& values, const std::vector<double>& sizes, double square,
+                          double least, ProbedGradient& to) {
     for (std::size_t d = 0; d < width; ++d) {
-      const double allowed = slack * std::abs(values[d]) + apart * std::sqrt(square);
+      const double allowed = slack * sizes[d] + apart * std::sqrt(square);
       to.values[row * width + d] = values[d];
       to.allowed[row * width + d] = allowed;
       if (least > 2 * allowed) to.telling[row] = 1;
     }
   };
-  finish(sums.k, sums.k_square, sums.least / std::sqrt(static_cast<double>(work.head_dim)) / 2, d_k);
-  finish(sums.v, sums.v_square, sums.least, d_v);
+  finish(sums.k, sums.k_size, sums.k_square, sums.least / std::sqrt(static_cast<double>(work.head_dim)) / 2,
+         d_k);
+  finish(sums.v, sums.v_size, sums.v_square, sums.least, d_v);
 }
 
 }  // namespace

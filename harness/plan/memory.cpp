@@ -219,7 +219,10 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
     need = need + kernel_need(pass, variant, implementation, threads, tiles);
   if (!implementation.external) return need;
   // An external program gets its inputs and leaves its output in files in memory.
-  return need + input_files_need(work) + host_need(work, 4 * tensor_elements(work, work.heads));
+  const double output = work.pass == Pass::forward
+                            ? tensor_elements(work, work.heads)
+                            : tensor_elements(work, work.heads) + 2 * tensor_elements(work, work.kv_heads);
+  return need + input_files_need(work) + host_need(work, 4 * output);
 }
 
 MemoryNeed unplanned_need(const Case& work, const Variant& variant, const Implementation& implementation,
@@ -232,7 +235,10 @@ MemoryNeed unplanned_need(const Case& work, const Variant& variant, const Implem
 MemoryNeed input_files_need(const Case& work) {
   const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
   const auto blocks = static_cast<double>(work.mask_blocks.blocks);
-  return host_need(work, (q + kv) * static_cast<double>(dtype_bytes(work.dtype)) + blocks * blocks);
+  const double gradients =
+      work.pass == Pass::forward ? 0 : q + output_bytes(work) / static_cast<double>(dtype_bytes(work.dtype));
+  return host_need(work,
+                   (q + kv + gradients) * static_cast<double>(dtype_bytes(work.dtype)) + blocks * blocks);
 }
 
 MemoryNeed usable_memory(const Case& work, const Site& site) {

@@ -67,7 +67,8 @@ Variant with_own_algorithm(Variant variant, DeviceKind device) {
 Refusal why_no_gradients(const Implementation& implementation, const Case& work, const Variant& variant) {
   if (work.pass == Pass::forward || !implementation.has_output) return std::nullopt;
   if (work.ring_size > 1) return "rings compute only the forward pass";
-  if (implementation.external) return "programs compute only the forward pass";
+  if (implementation.external && work.pass == Pass::both)
+    return "programs compute one pass at a time, not both";
   if (variant.kernel().order_scope != OrderScope::memory)
     return fmt::format("order_scope {} computes another function, and only its forward pass",
                        variant.kernel().order_scope == OrderScope::tokens ? "tokens" : "keys");

@@ -105,6 +105,7 @@ void run_poisoned(const TaskContext& run, VerifiedVariant& variant) {
 
 void run_program(const TaskContext& run, VerifiedVariant& variant) {
   if (!is_verified_now(run, variant)) return;
+  run.bench.hold(InputSet::first);
   variant.prepared->load(InputSet::first);
   run_poisoned(run, variant);
   variant.prepared->take_output();
@@ -193,6 +194,7 @@ std::vector<VerifiedVariant> verified(const TaskContext& run) {
     if (variant.prepared->traits().process != 0) run_program(run, variant);
     return true;
   });
+  run.bench.hold(InputSet::first);  // programs are loaded with others
   const std::uint64_t entropy = fresh_entropy();
   const DrawnRows rows = drawn(run.bench.work, entropy, kSampledRows);
   keep_those(run, variants, [&](VerifiedVariant& variant) { return verify(run, variant, rows); });

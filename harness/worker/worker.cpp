@@ -28,7 +28,11 @@ void run_task(const ComparisonTask& task, const std::function<void(const TaskEve
   ComparisonPrograms programs(task);
   programs.start_all();
   Bench bench(task, std::move(rings));
-  programs.set_inputs([&](InputSet set) -> const InputTensors& { return bench.tensors(set); });
+  programs.set_inputs([&](InputSet set) -> const InputTensors& { return bench.tensors(set); },
+                      [&](InputSet set, const InputFileSets::Put& o, const InputFileSets::Put& lse) {
+                        bench.hold(set);
+                        bench.tell_forward(o, lse);
+                      });
   try {
     const TaskContext run{task, tell, bench, programs};
     std::vector<VerifiedVariant> variants = verified(run);

@@ -6,11 +6,14 @@ Usage: gradients_test.py HILBENCH [unittest arguments]
 
 import json
 import math
+import pathlib
 import struct
+import sys
 
 from command_line import CommandLine, main
 from program import npy, read_npy
 
+FAKES = pathlib.Path(__file__).resolve().parents[1] / "fakes"
 SWEEP = """
 name: small
 axes: {{pass: [{passes}], causal: [false, true]}}
@@ -75,6 +78,32 @@ class Measured(CommandLine):
         self.assertEqual(self.statuses(), {"ok"}, self.records())
         self.put("d_o.npy", tensor(1, 0))
         self.refused(["run", "sweep.yaml", "--fresh"], r"tensor of another shape .*inputs\.d_o")
+
+
+class Programs(CommandLine):
+    """A program of its own, of one small dense case."""
+
+    def told(self, way):
+        """Status and reason of the program, and the tensors that were compared."""
+        text = sweep(passes="backward", case="sequence_length: [24], segments: [[24]], heads: [2], kv_heads: [1], "
+                     "head_dim: [16]", more="baselines: [theirs]\nexternal: {theirs: {command: [%s, %s, %s]}}"
+                     % (sys.executable, FAKES / "gradients.py", way))
+        self.put("sweep.yaml", text.replace("order: [linear, hilbert], order_tensors: [kv, qkv]", "order: linear"))
+        self.run_it(["run", "sweep.yaml", "--allow-external", "--fresh"])
+        return {(status, reason) for variant, status, reason in self.records() if variant.startswith("theirs")}
+
+    def test_a_right_one_is_verified(self):
+        self.assertEqual(self.told("right"), {("ok", "")})
+
+    def test_one_without_a_backward_pass_is_skipped(self):
+        self.assertEqual(self.told("forward"), {("skipped", "theirs computes the forward pass only")})
+
+    def test_wrong_ones_fail(self):
+        for way, says in {"zeros": "error .* of dQ", "swapped": "of dK", "keeps": "", "no_keys": "0 bytes"}.items():
+            told = self.told(way)
+            self.assertEqual({status for status, _ in told}, {"failed"}, (way, told))
+            for _, reason in told:
+                self.assertRegex(reason, says)
 
 
 class Skipped(CommandLine):

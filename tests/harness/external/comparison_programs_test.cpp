@@ -48,7 +48,7 @@ ComparisonTask task_of(const std::vector<std::string>& scripts) {
 
 std::unique_ptr<ExternalProgram> load(ComparisonPrograms& programs, const Record& record) {
   static const InputTensors kInputs(record.work, {}, 1);
-  programs.set_inputs([](InputSet) -> const InputTensors& { return kInputs; });
+  programs.set_inputs([](InputSet) -> const InputTensors& { return kInputs; }, {});
   return programs.load(record);
 }
 
@@ -88,7 +88,7 @@ TEST(ComparisonPrograms, ReadTheSameFilesUntilTheyAreReleased) {
   ComparisonPrograms programs(task);
   programs.start_all();
   const InputTensors inputs(task.records.front().work, {}, 1);
-  programs.set_inputs([&inputs](InputSet) -> const InputTensors& { return inputs; });
+  programs.set_inputs([&inputs](InputSet) -> const InputTensors& { return inputs; }, {});
   const auto first = programs.load(task.records[0]), second = programs.load(task.records[1]);
   EXPECT_EQ(first->timer(), "external:t");
   const nlohmann::json asked = first->description().at("asked");

@@ -13,7 +13,7 @@ namespace hilbench {
 namespace {
 
 InputFileSets sets_of(const Case& work, const InputTensors& inputs) {
-  return {[&inputs](InputSet) -> const InputTensors& { return inputs; }, work, 1};
+  return {[&inputs](InputSet) -> const InputTensors& { return inputs; }, {}, work, 1};
 }
 
 TEST(InputFiles, HoldTheTensorsInTheCasesDtype) {
@@ -58,10 +58,15 @@ TEST(InputFiles, SetsShareWhatTheyHaveInCommon) {
       wanted[last] = static_cast<char>(wanted[last] ^ 0x80);
     EXPECT_EQ(contents(*negated.v), wanted);
   }
-  EXPECT_EQ(changed_tensors(InputSet::second, InputSet::negated), std::vector{Tensor::v});
-  EXPECT_EQ(changed_tensors(InputSet::first, InputSet::key_probe), (std::vector{Tensor::q, Tensor::v}));
-  EXPECT_EQ(changed_tensors(InputSet::key_probe, InputSet::second).size(), 3u);
-  EXPECT_TRUE(changed_tensors(InputSet::first, InputSet::first).empty());
+  using Names = std::vector<std::string>;
+  Case work;
+  EXPECT_EQ(changed_inputs(work, InputSet::second, InputSet::negated), Names{"v"});
+  EXPECT_EQ(changed_inputs(work, InputSet::first, InputSet::key_probe), (Names{"q", "v"}));
+  EXPECT_EQ(changed_inputs(work, InputSet::key_probe, InputSet::second).size(), 3u);
+  EXPECT_TRUE(changed_inputs(work, InputSet::first, InputSet::first).empty());
+  work.pass = Pass::backward;
+  EXPECT_EQ(changed_inputs(work, InputSet::second, InputSet::negated), Names{"d_o"});
+  EXPECT_EQ(changed_inputs(work, InputSet::first, InputSet::key_probe).size(), 6u);
 }
 
 TEST(InputFiles, HoldTheBlocksOfAMask) {

@@ -272,7 +272,6 @@ TEST(DilatedCpu, SaysWhatItDoesNotDo) {
     return kDilatedCpu.why_not(changed, {choice}).value_or("");
   };
   EXPECT_EQ(reason([](Case& c) { c.dtype = Dtype::fp16; }), "dilated_cpu stores fp32 or bf16, not fp16");
-  EXPECT_EQ(reason([](Case& c) { c.pass = Pass::backward; }), "dilated_cpu has no backward pass");
   EXPECT_EQ(reason([](Case& c) { c.ring_size = 2; }), "dilated_cpu runs on one rank");
   EXPECT_EQ(reason([](Case& c) { c.head_dim = 8; }), "dilated_cpu takes head_dim 16 to 256, not 8");
   EXPECT_EQ(reason([](Case& c) { c.head_dim = 257; }), "dilated_cpu takes head_dim 16 to 256, not 257");
