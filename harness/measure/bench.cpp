@@ -143,7 +143,7 @@ const GradientProbe& Bench::gradient_probe(std::uint64_t entropy) {
               [&] { return make_gradient_probe(work, probe_inputs, entropy, threads); });
 }
 
-void Bench::tell_forward(const Put& o, const Put& lse) {
+void Bench::tell_forward(const Put& put_o, const Put& put_lse) {
   const auto tell = [&](const Buffer& buffer, const Put& put) {
     for_each_part(static_cast<std::int64_t>(buffer.bytes), 1, [&](std::int64_t first, std::int64_t count) {
       std::byte* part = staging(static_cast<std::size_t>(count));
@@ -151,8 +151,8 @@ void Bench::tell_forward(const Put& o, const Put& lse) {
       put(part, static_cast<std::size_t>(count));
     });
   };
-  tell(forward->o, o);
-  tell(forward->lse, lse);
+  tell(forward->o, put_o);
+  tell(forward->lse, put_lse);
 }
 
 void Bench::read_elements(const Buffer& from, Dtype dtype, std::int64_t first, std::span<float> to) {

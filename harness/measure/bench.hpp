@@ -60,7 +60,7 @@ class Bench {
   // Calls put(bytes, count) for parts of what the forward pass gave on the inputs that are held: of O as it
   // is stored, and of LSE.
   using Put = std::function<void(const std::byte* bytes, std::size_t count)>;
-  void tell_forward(const Put& o, const Put& lse);
+  void tell_forward(const Put& put_o, const Put& put_lse);
 
   // Host memory of at least `bytes` for data on its way to or from the device. The next call may move it.
   std::byte* staging(std::size_t bytes);

@@ -158,7 +158,9 @@ class GradientWork {
       const RowId& row = d_k.rows[i];
       std::vector<GradientQuery> seeing;
       double lse = 0;
-      for (const auto& [head, rows] : queries)
+      for (const auto& of_head : queries) {
+        const std::int64_t head = of_head.first;
+        const HeldPair& rows = of_head.second;
         for_each_query(head, row, [&](std::int64_t query) {
           const std::size_t at = row_number(batch, head, query);
           seeing.push_back({.q = rows.first.at(query),
@@ -168,6 +170,7 @@ class GradientWork {
                             .delta_2 = forward_.delta_size[at]});
           if (std::isfinite(forward_.lse[at])) lse = std::max<double>(lse, std::abs(forward_.lse[at]));
         });
+      }
       const std::vector<float> k = row_of(Tensor::k, work_.kv_heads, row);
       const std::vector<float> v = row_of(Tensor::v, work_.kv_heads, row);
       KeyGradient exact = key_gradient(work_, Arithmetic::exact, k.data(), v.data(), seeing);
