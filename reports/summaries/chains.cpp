@@ -10,6 +10,7 @@
 
 #include "reports/claims/claim_records.hpp"
 #include "reports/claims/claims.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "reports/view/chain.hpp"
 #include "reports/view/format.hpp"
 
@@ -141,9 +142,9 @@ const MeasuredStep* largest_step(const MeasuredChain& chain) {
 
 // Time of a kernel here in linear order / in Hilbert order; both orders as the claims have them.
 std::optional<Measured> own_ratio(const CaseView& of_case) {
-  const ClaimRecords records = claim_records(of_case, ClaimRow{}.order_chunk);
-  if (records.standard == nullptr || records.hilbert == nullptr) return std::nullopt;
-  return time_ratio(*records.standard, *records.hilbert);
+  const ClaimRecords records = claim_records(of_case, compared_by_reports());
+  if (records.against == nullptr || records.variant == nullptr) return std::nullopt;
+  return time_ratio(*records.against, *records.variant);
 }
 
 }  // namespace

@@ -50,10 +50,7 @@ std::string dtype_name(const ClaimAnswer& answer) {
 
 const Record* evidence_of(const ClaimAnswer& answer) {
   if (!answer.where) return nullptr;
-  if (answer.claim->test)
-    for (const Record* record : answer.where->records)
-      if (record->variant_id == answer.claim->test->variant) return record;
-  if (const Record* hilbert = claim_records(*answer.where, answer.claim->order_chunk).hilbert) return hilbert;
+  if (answer.record != nullptr) return answer.record;
   return answer.where->records.empty() ? nullptr : answer.where->records.front();
 }
 
@@ -64,7 +61,7 @@ std::string evidence_address(const ClaimAnswer& answer) {
 
 std::string record_address(const ClaimAnswer& answer, const Record* ClaimRecords::*member) {
   if (!answer.where) return "";
-  const Record* record = claim_records(*answer.where, answer.claim->order_chunk).*member;
+  const Record* record = claim_records(*answer.where, answer.claim->compared).*member;
   return record ? record_address(record->case_id, record->variant_id) : "";
 }
 
