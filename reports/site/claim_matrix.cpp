@@ -30,6 +30,7 @@ std::vector<Row> rows_of(const std::vector<MachineOverview>& machines) {
   for (std::size_t column = 0; column < machines.size(); ++column)
     for (const SweepOverview& sweep : machines[column].sweeps)
       for (const ClaimEntry& entry : sweep.claims) {
+        if (entry.other_dtype) continue;
         auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& known) {
           return known.claim == entry.claim && known.compares == entry.compares &&
                  (!entry.of_paper || known.title == entry.title);

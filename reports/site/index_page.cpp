@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "reports/site/claim_matrix.hpp"
+#include "reports/site/findings_of_all.hpp"
 #include "reports/site/pages.hpp"
 #include "reports/view/format.hpp"
 
@@ -130,6 +131,16 @@ std::string sweeps_html(const std::vector<Place>& places) {
   return to_html(make_table<Place>("sweeps", "Every sweep", columns, places));
 }
 
+// Sentences and table of what all results say together; empty if they say nothing of it.
+std::string finding_html(const std::vector<Finding>& findings, std::string_view id, bool sentences = true) {
+  const Finding* finding = find_finding(findings, id);
+  if (finding == nullptr) return "";
+  std::string html;
+  if (sentences)
+    for (const std::string& sentence : finding->sentences) html += paragraph_html(sentence);
+  return finding->table.rows.empty() ? html : html + to_html(finding->table);
+}
+
 }  // namespace
 
 std::string machine_parts(const MachineOverview& machine) {
@@ -159,6 +170,9 @@ std::string days_text(const MachineOverview& machine) {
 PlainPage index_page(const std::vector<MachineOverview>& machines) {
   const std::vector<Place> places = places_of(machines);
   const std::string matrix = claim_matrix_html(machines);
+  const std::vector<Finding> findings = findings_of_all(machines);
+  const std::string apart = finding_html(findings, "claims", false) + finding_html(findings, "other_dtypes") +
+                            finding_html(findings, "misses");
   const std::string calibration = sentences_html(
       places, "", [](const SweepOverview& sweep) { return fmt::format("{}", fmt::join(sweep.twins, " ")); });
   return {
@@ -175,7 +189,8 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
                                            "less). Claims of papers stand last; of them, each number is the "
                                            "ratio that is named under compares. A verdict links to the page "
                                            "that explains it, a number to its record.") +
-                                matrix},
+                                matrix + apart},
+          {"reported", "The reports' own programs, run again", finding_html(findings, "reported")},
           {"rivals", "Kernels against rivals", rivals_html(places)},
           {"windows", "Windows",
            sentences_html(places, "#pairs", [](const SweepOverview& sweep) { return sweep.windows; })},

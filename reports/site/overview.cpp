@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kernels/base/text/text.hpp"
+#include "reports/records/counts.hpp"
 #include "reports/tables/claim_cells.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
@@ -20,8 +21,6 @@
 namespace hilbench {
 namespace {
 
-constexpr std::string_view kKernelTime = "kernel time";
-
 void add_new(std::vector<std::string>& values, const std::string& value) {
   if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
     values.push_back(value);
@@ -29,8 +28,13 @@ void add_new(std::vector<std::string>& values, const std::string& value) {
 
 // An answer over all cases counts only in the sweep of the claim: elsewhere the cases are others.
 bool counts(const ClaimAnswer& answer, const View& view) {
-  return answer.verdict != ClaimVerdict::not_testable && !answer.other_dtype &&
+  return answer.verdict != ClaimVerdict::not_testable &&
          (answer.where != nullptr || view.sweep == answer.claim->claim_id);
+}
+
+bool has_few_counts(const ClaimAnswer& answer) {
+  return std::ranges::any_of(
+      answer.levels, [](const LevelAnswer& level) { return level.measured && level.counts < kFewestCounts; });
 }
 
 std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimAnswer>& answers) {
@@ -42,7 +46,12 @@ std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimA
                      .compares = compared(answer),
                      .verdict = answer.verdict,
                      .of_paper = of_paper(*answer.claim),
-                     .gain = is_about_a_gain(answer)};
+                     .gain = is_about_a_gain(answer),
+                     .dtype = dtype_name(answer),
+                     .other_dtype = answer.other_dtype,
+                     .own_sweep = view.sweep == answer.claim->claim_id,
+                     .few_counts = has_few_counts(answer)};
+    if (answer.random) entry.random = answer.random->ratio;
     if (answer.measured) entry.measured = answer.measured->ratio;
     if (answer.against_random) entry.against_random = answer.against_random->verdict;
     entry.evidence = evidence_address(answer);
@@ -72,6 +81,14 @@ std::vector<RivalEntry> rival_entries(const View& view) {
   return sorted;
 }
 
+std::int64_t cores_of(const Record& record) {
+  const nlohmann::json& environment = *record.environment;
+  const auto host = environment.is_object() ? environment.find("host") : environment.end();
+  if (host == environment.end() || !host->is_object()) return 0;
+  const auto cores = host->find("cores");
+  return cores != host->end() && cores->is_number_integer() ? cores->get<std::int64_t>() : 0;
+}
+
 void add_surroundings(SweepOverview& made, const View& view) {
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
@@ -79,6 +96,7 @@ void add_surroundings(SweepOverview& made, const View& view) {
       add_new(made.devices, environment_text(*record, "device", "name"));
       add_new(made.drivers, environment_text(*record, "device_state", "driver"));
       if (record->kind == ImplementationKind::kernel) add_new(made.kernels, record->kernel);
+      made.cores = std::max(made.cores, cores_of(*record));
       if (!record->environment->is_object()) continue;
       if (const auto time = record->environment->find("time");
           time != record->environment->end() && time->is_string())
@@ -98,6 +116,7 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
                      .cases = view.cases.size(),
                      .records = view.record_count,
                      .claims = claim_entries(view, answers),
+                     .reported = reported_cases(view),
                      .rivals = rival_entries(view),
                      .rings = rings_sentence(view),
                      .windows = windows_sentence(view)};
@@ -107,6 +126,11 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
   if (static_cast<std::size_t>(judged) >= kFewestTwins)
     made.twins = {twins_sentence(view), twins_distances_sentence(view)};
   return made;
+}
+
+bool on_processor(const MachineOverview& machine) {
+  return std::ranges::all_of(machine.sweeps,
+                             [](const SweepOverview& sweep) { return sweep.devices.empty(); });
 }
 
 std::string sweep_address(const SweepOverview& sweep) {
@@ -120,7 +144,7 @@ std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& ma
   for (const MachineOverview& machine : machines)
     for (const SweepOverview& sweep : machine.sweeps)
       for (const ClaimEntry& entry : sweep.claims) {
-        if (entry.of_paper || entry.compares != kKernelTime) continue;
+        if (entry.of_paper || entry.other_dtype || entry.compares != kKernelTime) continue;
         if (entry.measured) speedups.push_back(*entry.measured);
         if (entry.against_random) ++beside[*entry.against_random], ++controlled;
         gains += entry.gain;

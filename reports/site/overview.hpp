@@ -2,13 +2,16 @@
 // be in memory at once.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/claims/answers.hpp"
 #include "reports/document/document.hpp"
 #include "reports/page/frame.hpp"
+#include "reports/summaries/chains.hpp"
 #include "reports/view/view.hpp"
 
 namespace hilbench {
@@ -20,7 +23,12 @@ struct ClaimEntry {
   ClaimVerdict verdict = ClaimVerdict::inconclusive;
   bool of_paper = false;           // `title` is what the row says
   bool gain = false;               // is_about_a_gain()
-  std::optional<double> measured;  // standard / hilbert; of a paper what it compares
+  std::string dtype;               // that was measured; empty: of several together
+  bool other_dtype = false;        // the claim is about another one: such answers stand apart
+  bool own_sweep = false;          // it is from the sweep of the claim
+  bool few_counts = false;         // some level of the caches was counted too seldom for a verdict
+  std::optional<double> measured;  // against / variant; of a paper what it compares
+  std::optional<double> random;    // the same of random order, the control
   std::optional<Verdict> against_random;
   std::string evidence;  // address of its record
 };
@@ -41,7 +49,9 @@ struct SweepOverview {
   std::string answer;  // the first sentence of its page
   std::size_t cases = 0, records = 0;
   std::vector<std::string> processors, devices, drivers, days, kernels;  // different values
-  std::vector<ClaimEntry> claims;  // judged in the dtype of the claim; over all cases only by its own sweep
+  std::int64_t cores = 0;          // of the processor; the most that a record names
+  std::vector<ClaimEntry> claims;  // that were judged; over all cases only by the claim's own sweep
+  std::vector<ReportedCase> reported;
   std::vector<RivalEntry> rivals;
   std::string rings, windows;      // sentences; empty if it has none
   std::vector<std::string> twins;  // sentences, if at least kFewestTwins were judged
@@ -60,6 +70,11 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
 
 // Address of the page of a sweep, relative to that of its machine.
 std::string sweep_address(const SweepOverview& sweep);
+
+// `compares` of claims about kernel time.
+inline constexpr std::string_view kKernelTime = "kernel time";
+// True if none of its records is of a GPU.
+bool on_processor(const MachineOverview& machine);
 
 // What all answers about kernel time say of Hilbert order: whether a claimed gain is reproduced, how it
 // stands to random order, the control, and the range of speedups. An answer in the dtype of its claim is a
