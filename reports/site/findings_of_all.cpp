@@ -9,6 +9,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "reports/site/joint_verdicts.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -197,6 +198,7 @@ std::vector<Finding> findings_of_all(const std::vector<MachineOverview>& machine
   add("claims", answer_sentences(machines), machines_table(tests));
   add("other_dtypes", std::move(other_dtypes));
   add("misses", std::move(misses));
+  add("verdicts", {}, joint_verdicts_table(machines));
   add("reported", {}, reported_by_all(machines));
   return findings;
 }

@@ -10,8 +10,8 @@
 
 namespace hilbench {
 
-// Those that the results have something to say about: `claims`, `other_dtypes`, `misses` and `reported`.
-// `machines` need not be all.
+// Those that the results have something to say about: `claims`, `other_dtypes`, `misses`, `verdicts` and
+// `reported`. `machines` need not be all.
 std::vector<Finding> findings_of_all(const std::vector<MachineOverview>& machines);
 
 // "NVIDIA H200"; "AMD EPYC, 2 cores".

@@ -44,6 +44,8 @@ std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimA
     ClaimEntry entry{.claim = answer.claim->claim_id,
                      .title = of_paper(*answer.claim) ? answer.claim->says : answer.claim->title,
                      .compares = compared(answer),
+                     .about = answer.where ? answer.where->case_id : answer.claim->stated,
+                     .metric = answer.claim->metric,
                      .verdict = answer.verdict,
                      .of_paper = of_paper(*answer.claim),
                      .gain = is_about_a_gain(answer),

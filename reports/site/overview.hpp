@@ -20,6 +20,7 @@ namespace hilbench {
 // the sweep.
 struct ClaimEntry {
   std::string claim, title, compares;
+  std::string about, metric;  // the id of its case, or what the row states
   ClaimVerdict verdict = ClaimVerdict::inconclusive;
   bool of_paper = false;           // `title` is what the row says
   bool gain = false;               // is_about_a_gain()

@@ -25,30 +25,7 @@ class TableOfClaims:
         return iter(self.given)
 
 
-class Claims(unittest.TestCase):
-    def test_runs_that_disagree_are_one_verdict(self):
-        rows = [answer("a", "1.5", "1", "1", "contradicted"), answer("a", "1.5", "1", "equivalent", "no gain")]
-        self.assertEqual(claims.joint_verdict(rows), "differs between runs")
-        self.assertEqual(claims.joint_verdict([answer("c", "0.8", "0.8", "1", "reproduced")]),
-                         "loss or no difference reproduced")
-
-    def test_an_excluded_claim_has_a_column_of_its_own(self):
-        excluded, open_ = (answer("a", "1.5", "1.2", "", verdict) for verdict in ("claim excluded", "inconclusive"))
-        self.assertIn("claim excluded", claims.VERDICTS)
-        self.assertEqual(claims.joint_verdict([excluded, excluded]), "claim excluded")
-        self.assertEqual(claims.joint_verdict([excluded, open_]), "differs between runs")
-
-
 class Dtypes(unittest.TestCase):
-    def test_verdicts_are_counted_by_dtype(self):
-        rows = [answer("a", "1.5", "1", "", "no gain"),
-                answer("a", "1.5", "0.8", "", "contradicted", other_dtype="true", dtype="bf16")]
-        for row in rows:
-            row.update(stated="", metric="speedup")
-        self.assertEqual(claims.block_verdicts(TableOfClaims(rows)).splitlines()[2:],
-                         ["| kernel time | bf16 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 0 |",
-                          "| kernel time | fp32 | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 0 |"])
-
     def test_dtypes_of_one_run_are_no_two_runs(self):
         row = {"claim": "a", "metric": "cache_miss_reduction", "case": "", "level": "L2", "ratio": "1", "claimed": "-20.0 %",
                "against_linear": "+1.0 %", "against_control": "", "counts": "5", "verdict": "no gain", "in_sweep": "a"}

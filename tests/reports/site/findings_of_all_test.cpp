@@ -107,6 +107,29 @@ TEST(FindingsOfAll, SayEveryVerdictOnMisses) {
           "inconclusive because each variant was counted less than five times."});
 }
 
+TEST(FindingsOfAll, CountRunsThatAnswerOneClaimOnce) {
+  MachineOverview machine = gpu();
+  machine.sweeps.push_back(machine.sweeps.front());
+  ClaimEntry agreed = speedup(1, 1), differs = speedup(1, 1), loss = speedup(0.8, 1), other = speedup(1, 1);
+  agreed.about = "n1", differs.about = "n2", loss.about = "n3", other.about = "n1";
+  loss.verdict = ClaimVerdict::reproduced, loss.gain = false;
+  other.dtype = "bf16", other.verdict = ClaimVerdict::contradicted;
+  for (SweepOverview& sweep : machine.sweeps) {
+    sweep.claims = {agreed, differs, loss};
+    differs.verdict = ClaimVerdict::inconclusive;
+  }
+  machine.sweeps[0].claims.push_back(other);
+  const Table table = finding(findings_of_all({machine}), "verdicts").table;
+  const auto row = [&](std::size_t at) {
+    std::string text;
+    for (const Cell& cell : table.rows.at(at)) text += cell.text + " ";
+    return text;
+  };
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(row(0), "kernel time bf16 0 0 0 0 1 0 0 0 ");
+  EXPECT_EQ(row(1), "kernel time fp32 0 1 1 0 0 0 0 1 ") << "n3, n1, and n2 in which they differ";
+}
+
 TEST(FindingsOfAll, PutTheLargestReportedRatioFirst) {
   MachineOverview machine = gpu();
   machine.sweeps.push_back(machine.sweeps.front());
