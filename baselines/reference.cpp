@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "baselines/arithmetic.hpp"
 #include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
@@ -15,16 +16,6 @@ namespace hilbench {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// `Real` is the type of scores and sums. `stored` rounds a value as storing it would.
-struct Exact {
-  using Real = double;
-  static double stored(const Case&, double value) { return value; }
-};
-struct Plain {
-  using Real = float;
-  static float stored(const Case& work, float value) { return round_to(work.dtype, value); }
-};
 
 // Sets the sizes of an exact row.
 void measure_sizes(const Case& work, const float* q, const float* k, const float* v,
@@ -86,7 +77,7 @@ ReferenceRow attend_in(const Case& work, const float* q, const float* k, const f
       dot += static_cast<Real>(q[d]) * static_cast<Real>(key[d]);
     scores.push_back(dot * scale);
   }
-  if constexpr (std::is_same_v<Numbers, Exact>) {
+  if constexpr (std::is_same_v<Numbers, ExactArithmetic>) {
     ReferenceRow row = average<Numbers>(work, scores, v);
     measure_sizes(work, q, k, v, scores, row);
     return row;
@@ -151,17 +142,17 @@ ReferenceRow combine_in(const Case& work, std::span<const ReferenceRow> branches
 }
 
 ReferenceRow combine_exact(const Case& work, std::span<const ReferenceRow> branches) {
-  ReferenceRow row = combine_in<Exact>(work, branches);
+  ReferenceRow row = combine_in<ExactArithmetic>(work, branches);
   combine_sizes(branches, row);
   return row;
 }
 
 ReferenceRow combine_plain(const Case& work, std::span<const ReferenceRow> branches) {
-  ReferenceRow row = combine_in<Plain>(work, branches);
+  ReferenceRow row = combine_in<PlainArithmetic>(work, branches);
   std::vector<ReferenceRow> stored;
   for (const ReferenceRow& branch : branches)
     stored.push_back({.o = branch.stored_o, .lse = branch.stored_lse});
-  ReferenceRow of_stored = combine_in<Plain>(work, stored);
+  ReferenceRow of_stored = combine_in<PlainArithmetic>(work, stored);
   row.stored_o = std::move(of_stored.o);
   row.stored_lse = of_stored.lse;
   return row;
@@ -183,8 +174,8 @@ std::vector<float> rows_at(std::span<const float> tensor, const Case& work, std:
 
 ReferenceRow attend(const Case& work, Arithmetic arithmetic, const float* q, const float* k, const float* v,
                     std::int64_t keys) {
-  return arithmetic == Arithmetic::exact ? attend_in<Exact>(work, q, k, v, keys)
-                                         : attend_in<Plain>(work, q, k, v, keys);
+  return arithmetic == Arithmetic::exact ? attend_in<ExactArithmetic>(work, q, k, v, keys)
+                                         : attend_in<PlainArithmetic>(work, q, k, v, keys);
 }
 
 ReferenceRow combine(const Case& work, Arithmetic arithmetic, std::span<const ReferenceRow> branches) {
@@ -268,6 +259,21 @@ std::vector<std::int64_t> keys_of_windows(const Case& work, std::int64_t positio
   return keys;
 }
 
+// Whether the query at `position` sees the key at `key`, by a mask or on a grid.
+bool sees(const Case& work, std::int64_t position, std::int64_t key) {
+  if (work.mask == Mask::causal && key > position) return false;
+  if (has_mask_blocks(work)) {
+    const std::int64_t block = work.mask_blocks.block;
+    return bits_of(work).selects(position / block, key / block);
+  }
+  std::int64_t below = work.sequence_length;
+  return std::ranges::all_of(work.windows, [&](const WindowDimension& dimension) {
+    below /= dimension.extent;
+    return selects(dimension, work.edges, position / below % dimension.extent,
+                   key / below % dimension.extent);
+  });
+}
+
 }  // namespace
 
 std::vector<std::int64_t> visible_keys(const Case& work, std::int64_t head, std::int64_t branch_index,
@@ -286,6 +292,26 @@ std::vector<std::int64_t> visible_keys(const Case& work, std::int64_t head, std:
     if (work.mask == Mask::full || key <= position) keys.push_back(key);
   }
   return query_selected ? keys : std::vector<std::int64_t>{};
+}
+
+std::vector<std::int64_t> seeing_queries(const Case& work, std::int64_t head, std::int64_t branch_index,
+                                         std::int64_t key) {
+  std::vector<std::int64_t> queries;
+  if (has_windows(work)) {
+    for (std::int64_t query = 0; query < work.sequence_length; ++query)
+      if (sees(work, query, key)) queries.push_back(query);
+    return queries;
+  }
+  if (!head_runs_branch(work, head, branch_index)) return queries;
+  const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
+  const std::int64_t offset = offset_of(work, static_cast<std::size_t>(branch_index), kv_head_of(work, head));
+  const std::int64_t segment = key / branch.segment_length, begin = segment_begin(branch, segment);
+  if (key < begin + offset || (key - begin - offset) % branch.dilation != 0) return queries;
+  const bool dense = work.queries == Queries::dense;
+  for (std::int64_t query = dense ? begin : begin + offset; query < segment_end(work, branch, segment);
+       query += dense ? 1 : branch.dilation)
+    if (work.mask == Mask::full || query >= key) queries.push_back(query);
+  return queries;
 }
 
 }  // namespace hilbench

@@ -58,6 +58,11 @@ ReferenceRow combine(const Case& work, Arithmetic arithmetic, std::span<const Re
 std::vector<std::int64_t> visible_keys(const Case& work, std::int64_t head, std::int64_t branch_index,
                                        std::int64_t position);
 
+// The inverse: positions of the queries of `head` that see the key at `key`, of the head's K/V head, in that
+// branch, ascending.
+std::vector<std::int64_t> seeing_queries(const Case& work, std::int64_t head, std::int64_t branch_index,
+                                         std::int64_t key);
+
 // Whole tensors in position order, with values rounded to the case's dtype.
 // q: [batch, sequence, heads, head_dim]; k, v: [batch, sequence, kv_heads, head_dim].
 struct ReferenceInputs {

@@ -64,7 +64,12 @@ Refusal why_not(const Implementation& implementation, const Case& work, const Va
     if (std::optional<std::string> reason = implementation.why_not_on(*gpu)) return reason;
   if (has_windows(work) && implementation.has_output && !implementation.windows)
     return fmt::format("windows: not on {}", implementation.name);
-  return implementation.why_not(work, variant);
+  if (work.pass != Pass::both) return implementation.why_not(work, variant);
+  Case one = work;
+  one.pass = Pass::forward;
+  if (Refusal reason = implementation.why_not(one, variant)) return reason;
+  one.pass = Pass::backward;
+  return implementation.why_not(one, variant);
 }
 
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu) {

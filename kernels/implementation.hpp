@@ -25,7 +25,9 @@ namespace hilbench {
 // Tensors of one execution, contiguous, in the device's memory and 64-byte aligned.
 // q, o: [batch, sequence, heads, head_dim]; k, v: [batch, sequence, kv_heads, head_dim]; all of work.dtype.
 // lse: [batch, sequence, heads], fp32. k and v (and q, with order_tensors qkv) are stored at the slots of the
-// index, o and lse in position order. Every run writes every element of o and lse.
+// index, o and lse in position order. Every run of the forward pass writes every element of o and lse.
+// The backward pass reads them, and d_o, which lies like q; it writes every element of d_q, d_k and d_v, each
+// of the shape, dtype and slots of its tensor.
 struct Operands {
   const void* q = nullptr;
   const void* k = nullptr;
@@ -35,9 +37,14 @@ struct Operands {
   // If several runs make one result (a ring): O in fp32, into which they merge. A run writes o only if it is
   // not null: at its end, rounded from o_fp32.
   float* o_fp32 = nullptr;
+  const void* d_o = nullptr;
+  void* d_q = nullptr;
+  void* d_k = nullptr;
+  void* d_v = nullptr;
 };
 
-// A variant made ready for one case. Owns its workspace. run() computes o and lse, and is what is timed.
+// A variant made ready for one case and pass. Owns its workspace. run() computes o and lse, or the gradients,
+// and is what is timed.
 class Execution {
  public:
   virtual ~Execution() = default;

@@ -14,7 +14,6 @@ struct Group {
 };
 
 std::vector<Group> groups_of(const Case& work, std::int64_t branch_index) {
-  const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
   std::vector<Group> groups;
   for (std::int64_t head = 0; head < work.heads; ++head) {
     if (!head_runs_branch(work, head, branch_index)) continue;

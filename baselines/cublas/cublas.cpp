@@ -208,7 +208,7 @@ double largest_leading(const Case& work) {
 }
 
 Refusal why_not(const Case& work, const Variant&) {
-  if (work.pass == Pass::backward) return "cublas computes the forward pass only";
+  if (work.pass != Pass::forward) return "cublas computes the forward pass only";
   if (work.ring_size > 1) return "cublas runs on one rank only";
   if (work.pattern.size() > cuda::kMaxBranches)
     return fmt::format("cublas combines at most {} branches", cuda::kMaxBranches);

@@ -220,7 +220,7 @@ class CudnnExecution : public Execution {
 };
 
 Refusal why_not(const Case& work, const Variant&) {
-  if (work.pass == Pass::backward) return "cudnn computes the forward pass only";
+  if (work.pass != Pass::forward) return "cudnn computes the forward pass only";
   if (work.ring_size > 1) return "cudnn runs on one rank only";
   if (work.dtype == Dtype::fp32) return "cuDNN's fused attention takes bf16 and fp16 only";
   if (work.head_dim % 8 != 0) return "cuDNN's fused attention needs a head_dim that is a multiple of 8";

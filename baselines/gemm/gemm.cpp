@@ -298,7 +298,7 @@ class GemmExecution : public Execution {
 };
 
 Refusal why_not(const Case& work, const Variant&) {
-  if (work.pass == Pass::backward) return "gemm computes the forward pass only";
+  if (work.pass != Pass::forward) return "gemm computes the forward pass only";
   if (work.dtype == Dtype::fp16) return "gemm reads fp32 and bf16 only";
   if (work.ring_size > 1) return "gemm runs on one rank only";
   if (!blas_absence().empty()) return blas_absence();

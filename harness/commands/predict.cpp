@@ -141,7 +141,7 @@ class Asker {
     if (!asks_for(question, fit.group().text())) return;
     if (question.work.sequence_length > kMostPositions)
       return refuse(question, "rings have at most 2^31 - 1 rows");
-    if (question.work.pass == Pass::backward) return refuse(question, "rings compute only the forward pass");
+    if (question.work.pass != Pass::forward) return refuse(question, "rings compute only the forward pass");
     if (const auto reason = why_not_ring(question.work, question.variant)) return refuse(question, *reason);
     if (const auto reason = why_not_modelled(question.work, question.variant))
       return refuse(question, *reason);

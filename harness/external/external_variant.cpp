@@ -35,10 +35,10 @@ class ExternalVariant final : public PreparedVariant {
   void run() override { traits_.run_timed(1); }
   void fill_output(std::byte) override {}  // every read uses new files
   void take_output() override { taken_ = program_->output(); }
-  TakenRows take(std::vector<RowId> rows) override {
+  TakenRows take(const DrawnRows& rows) override {
     if (taken_ || program_->protocol() == 1)
-      return take_rows(bench_.work, output(), std::move(rows), held_, bench_.threads);
-    return program_->rows(std::move(rows), held_);
+      return take_rows(bench_.work, output(), rows, held_, bench_.threads);
+    return program_->rows(rows.rows, held_);
   }
   bool load(InputSet set) override {
     if (set == held_) return true;

@@ -348,7 +348,7 @@ TakenRows ExternalProgram::rows(std::vector<RowId> rows, InputSet inputs) {
     OutputReader whole{
         .o = reader_of(name_, o, all.count * work_.head_dim)};  // it wrote all rows: that is as good
     if (has_lse) whole.lse = reader_of(name_, lse, all.count);
-    return take_rows(work_, whole, std::move(rows), inputs, threads_);
+    return take_rows(work_, whole, {.rows = std::move(rows)}, inputs, threads_);
   }
   TakenRows taken{.inputs = inputs, .rows = std::move(rows), .values = count * work_.head_dim};
   const auto read = [&](const std::shared_ptr<SharedFile>& file, std::int64_t width) {

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "harness/measure/verify.hpp"
+#include "kernels/base/text/error.hpp"
 #include "kernels/base/text/hash.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
@@ -53,18 +55,22 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
       second_inputs(kept_for_ranks(InputTensors::second(inputs, seed), work, *ring_host)),
       probe_inputs(InputTensors::key_probe(work, seed)),
       externals(task.externals),
+      forward(work.pass == Pass::forward ? nullptr : std::make_unique<ForwardPass>(work, *device, threads)),
       rings(std::move(ring_host)) {
   device->set_offset_seed(mix(seed + 1));
   for (const auto& further : further_devices) further->set_offset_seed(mix(seed + 1));
   if (work.ring_size > 1) return;
   stored = {allocate(Tensor::q), allocate(Tensor::k), allocate(Tensor::v)};
   const std::int64_t rows = work.batch * work.sequence_length;
-  o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
-  lse = device->allocate(static_cast<std::size_t>(rows * work.heads) * sizeof(float));
-  // Only after every allocation has succeeded.
-  fill(InputSet::first, Tensor::q, stored.q);
-  fill(InputSet::first, Tensor::k, stored.k);
-  fill(InputSet::first, Tensor::v, stored.v);
+  if (work.pass != Pass::backward) {
+    o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
+    lse = device->allocate(static_cast<std::size_t>(rows * work.heads) * sizeof(float));
+  }
+  if (forward) {
+    stored.d_o = allocate(Tensor::d_o);
+    d_q = allocate(Tensor::q), d_k = allocate(Tensor::k), d_v = allocate(Tensor::v);
+  }
+  fill_all(InputSet::first);  // only after every allocation has succeeded
 }
 
 template <class Value, class Make>
@@ -79,7 +85,70 @@ const Value& Bench::once(std::map<std::string, Value>& values, const std::string
 const Oracle& Bench::oracle(const ComputedFunction& function, InputSet set, const DrawnRows& rows) {
   const InputTensors& from = tensors(set);
   const std::string key = fmt::format("{} {} {}", function.key, &from == &inputs ? 1 : 2, rows.entropy);
-  return once(oracles_, key, [&] { return make_oracle(work, from, function, rows.rows, threads); });
+  return once(oracles_, key, [&] {
+    Oracle made;
+    if (work.pass != Pass::backward) made = make_oracle(work, from, function, rows.rows, threads);
+    if (work.pass != Pass::forward)
+      made.gradients =
+          make_gradient_oracle(work, from, right_forward_rows(set, rows), rows.rows, rows.keys, threads);
+    return made;
+  });
+}
+
+ForwardRows Bench::forward_rows(InputSet set) {
+  const std::int64_t rows = work.batch * work.sequence_length * work.heads;
+  ForwardRows made;
+  made.lse.resize(static_cast<std::size_t>(rows));
+  read_elements(forward->lse, Dtype::fp32, 0, made.lse);
+  made.delta.resize(made.lse.size());
+  made.delta_size.resize(made.lse.size());
+  std::vector<float> o_part, d_o_part;
+  const auto width = static_cast<std::size_t>(work.head_dim);
+  for_each_part(rows * work.head_dim, work.head_dim, [&](std::int64_t first, std::int64_t count) {
+    o_part.resize(static_cast<std::size_t>(count));
+    d_o_part.resize(o_part.size());
+    read_elements(forward->o, work.dtype, first, o_part);
+    tensors(set).read(Tensor::d_o, first, d_o_part);
+    for (std::size_t at = 0; at < o_part.size(); at += width) {
+      const Delta delta =
+          delta_of(std::span(d_o_part).subspan(at, width), std::span(o_part).subspan(at, width));
+      const std::size_t row = static_cast<std::size_t>(first) / width + at / width;
+      made.delta[row] = delta.value;
+      made.delta_size[row] = delta.size;
+    }
+  });
+  return made;
+}
+
+const ForwardRows& Bench::right_forward_rows(InputSet set, const DrawnRows& rows) {
+  const InputTensors& from = tensors(set);
+  return once(forward_rows_, &from == &inputs ? "1" : "2", [&] {
+    const Case alone = forward_of(work);
+    const OutputReader output{
+        .o = [&](std::int64_t first,
+                 std::span<float> to) { read_elements(forward->o, work.dtype, first, to); },
+        .lse = [&](std::int64_t first,
+                   std::span<float> to) { read_elements(forward->lse, Dtype::fp32, first, to); }};
+    const VerifyResult result =
+        verify_output(alone, make_oracle(alone, from, {}, rows.rows, threads), output, threads);
+    if (result.fault)
+      throw EnvironmentError(
+          {.what = "the forward pass that gradients start from is wrong", .why = *result.fault});
+    return forward_rows(set);
+  });
+}
+
+const GradientProbe& Bench::gradient_probe(std::uint64_t entropy) {
+  return once(gradient_probes_, "",
+              [&] { return make_gradient_probe(work, probe_inputs, entropy, threads); });
+}
+
+void Bench::read_elements(const Buffer& from, Dtype dtype, std::int64_t first, std::span<float> to) {
+  const auto element = static_cast<std::size_t>(dtype_bytes(dtype));
+  const std::size_t bytes = to.size() * element;
+  std::byte* raw = staging(bytes);
+  device->download(from, static_cast<std::size_t>(first) * element, bytes, raw);
+  widen_stored(dtype, raw, to, threads);
 }
 
 const KeyProbe& Bench::key_probe(const ComputedFunction& function, std::uint64_t entropy) {
@@ -98,15 +167,24 @@ void Bench::hold(InputSet set) {
   const auto of_second = [](std::optional<InputSet> one) {
     return one == InputSet::second || one == InputSet::negated;
   };
+  Buffer& negated = forward ? stored.d_o : stored.v;
   if (of_second(held) && of_second(set)) {
-    device->negate(stored.v, work.dtype);
+    device->negate(negated, work.dtype);
   } else {
-    fill(set, Tensor::q, stored.q);
-    if (set != InputSet::key_probe) fill(set, Tensor::k, stored.k);  // the probe leaves K
-    fill(set, Tensor::v, stored.v);
-    if (set == InputSet::negated) device->negate(stored.v, work.dtype);
+    fill_all(set);
+    if (set == InputSet::negated) device->negate(negated, work.dtype);
   }
   held_ = set;
+}
+
+void Bench::fill_all(InputSet set) {
+  fill(set, Tensor::q, stored.q);
+  if (set != InputSet::key_probe || forward) fill(set, Tensor::k, stored.k);  // the key probe leaves K
+  fill(set, Tensor::v, stored.v);
+  if (!forward) return;
+  fill(set, Tensor::d_o, stored.d_o);
+  forward->run(stored.q, stored.k, stored.v);
+  device->synchronize();
 }
 
 void Bench::observe() {
@@ -163,7 +241,7 @@ std::byte* Bench::staging(std::size_t bytes) {
 }
 
 void Bench::fill(InputSet set, Tensor which, Buffer& buffer) {
-  if (set == InputSet::key_probe && which == Tensor::q) return device->fill(buffer, std::byte{0});
+  if (set == InputSet::key_probe && which == Tensor::q && !forward) return device->fill(buffer, std::byte{0});
   const auto element = static_cast<std::size_t>(dtype_bytes(work.dtype));
   for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
     const std::size_t bytes = static_cast<std::size_t>(count) * element;

@@ -12,6 +12,8 @@
 
 #include "harness/device/device.hpp"
 #include "harness/measure/comparison_task.hpp"
+#include "harness/measure/forward_pass.hpp"
+#include "harness/measure/gradient_probe.hpp"
 #include "harness/measure/inputs.hpp"
 #include "harness/measure/key_probe.hpp"
 #include "harness/measure/oracle.hpp"
@@ -25,6 +27,7 @@ std::int64_t row_bytes(const Case& work, std::int64_t heads);
 
 struct StoredInputs {
   Buffer q, k, v;
+  Buffer d_o = {};  // if there are gradients
 };
 
 // Made once for each comparison.
@@ -35,10 +38,14 @@ class Bench {
 
   // The oracle of `rows` on these inputs; of the negated ones it is that of the second. It is computed once
   // for each function, set and entropy by which the rows were drawn.
+  // If there are gradients, the bench must hold this set. Throws EnvironmentError if the forward pass that
+  // they start from is wrong.
   const Oracle& oracle(const ComputedFunction& function, InputSet set, const DrawnRows& rows);
 
   // What the output of the key probe must be in rows that `entropy` draws.
   const KeyProbe& key_probe(const ComputedFunction& function, std::uint64_t entropy);
+  // The same for gradients.
+  const GradientProbe& gradient_probe(std::uint64_t entropy);
   // The same for the rows that `rank` owns, computed once for each sharding and rank. Several ranks may call
   // this at the same time.
   const KeyProbe& key_probe_of_shard(const Shards& shards, std::int64_t rank, int rank_threads,
@@ -69,13 +76,19 @@ class Bench {
   const InputTensors inputs, second_inputs, probe_inputs;
   const Externals externals;
   // Set if the case has one rank; the ranks of a ring have their own.
-  StoredInputs stored;  // in position order
-  Buffer o, lse;        // every variant writes these
+  StoredInputs stored;   // in position order
+  Buffer o, lse;         // every variant writes these, unless the pass gives gradients alone
+  Buffer d_q, d_k, d_v;  // every variant writes these if there are gradients
+  const std::unique_ptr<ForwardPass> forward;  // of the inputs that are held; null if there are no gradients
   const std::unique_ptr<RingHost> rings;
 
  private:
   Buffer allocate(Tensor which);
   void fill(InputSet set, Tensor which, Buffer& buffer);
+  void fill_all(InputSet set);
+  void read_elements(const Buffer& from, Dtype dtype, std::int64_t first, std::span<float> to);
+  ForwardRows forward_rows(InputSet set);
+  const ForwardRows& right_forward_rows(InputSet set, const DrawnRows& rows);
 
   // The value of a key, made if it is not there. Other threads may ask for other keys at the same time.
   template <class Value, class Make>
@@ -83,7 +96,9 @@ class Bench {
 
   std::map<std::string, Oracle> oracles_;
   std::map<std::string, KeyProbe> key_probes_;
-  std::mutex mutex_;  // of both maps
+  std::map<std::string, GradientProbe> gradient_probes_;
+  std::map<std::string, ForwardRows> forward_rows_;
+  std::mutex mutex_;  // of the maps
   std::optional<InputSet> held_ = InputSet::first;
   Buffer staging_;
 };

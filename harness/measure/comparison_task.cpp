@@ -62,7 +62,8 @@ Json to_json(const ComparisonTask& task) {
            {{"npy", task.inputs.source == InputSource::npy},
             {"q", task.inputs.q.string()},
             {"k", task.inputs.k.string()},
-            {"v", task.inputs.v.string()}}},
+            {"v", task.inputs.v.string()},
+            {"d_o", task.inputs.d_o.string()}}},
           {"counters", task.counters},
           {"counts", task.counts},
           {"verify_before", task.verify == Verify::before_and_after},
@@ -95,6 +96,7 @@ ComparisonTask task_from_json(const Json& json) {
   task.inputs.q = inputs.at("q").get<std::string>();
   task.inputs.k = inputs.at("k").get<std::string>();
   task.inputs.v = inputs.at("v").get<std::string>();
+  task.inputs.d_o = inputs.value("d_o", "");  // a build before it knew gradients does not say
   task.counters = json.at("counters").get<std::vector<std::string>>();
   task.counts = json.at("counts");
   task.verify = json.at("verify_before").get<bool>() ? Verify::before_and_after : Verify::after;

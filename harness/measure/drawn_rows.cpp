@@ -10,6 +10,7 @@
 
 #include "harness/measure/verify.hpp"
 #include "kernels/base/text/error.hpp"
+#include "kernels/base/text/hash.hpp"
 #include "kernels/case/pattern.hpp"
 
 namespace hilbench {
@@ -56,6 +57,12 @@ std::vector<RowId> drawn_rows(const Case& work, std::uint64_t entropy, std::int6
   std::vector<std::int64_t> corners;
   if (wanted >= kSampledRows) corners = {0, work.heads - 1, count - work.heads, count - 1};
   return rows_with(work, std::move(corners), entropy, wanted);
+}
+
+DrawnRows drawn(const Case& work, std::uint64_t entropy, std::int64_t wanted) {
+  DrawnRows drawn{.entropy = entropy_text(entropy), .rows = drawn_rows(work, entropy, wanted)};
+  if (work.pass != Pass::forward) drawn.keys = drawn_rows(rows_of(work, Gradient::k), mix(entropy), wanted);
+  return drawn;
 }
 
 }  // namespace hilbench

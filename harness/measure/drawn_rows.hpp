@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baselines/reference.hpp"
+#include "harness/measure/oracle.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {
@@ -27,5 +28,7 @@ std::vector<RowId> rows_with(const Case& work, std::vector<std::int64_t> always,
 // twice. All are equally likely; kSampledRows have those of the first and the last position among them, of
 // the first and the last head. The same arguments give the same rows on every machine.
 std::vector<RowId> drawn_rows(const Case& work, std::uint64_t entropy, std::int64_t wanted);
+// These, and as many keys if the case has gradients.
+DrawnRows drawn(const Case& work, std::uint64_t entropy, std::int64_t wanted);
 
 }  // namespace hilbench

@@ -48,8 +48,13 @@ void dump_tensors(const std::filesystem::path& folder, const Record& record, con
   write_tensor(target / "q.npy", rows, input(Tensor::q));
   write_tensor(target / "k.npy", kv_rows, input(Tensor::k));
   write_tensor(target / "v.npy", kv_rows, input(Tensor::v));
-  write_tensor(target / "o.npy", rows, output.o);
+  if (output.o) write_tensor(target / "o.npy", rows, output.o);
   if (output.lse) write_tensor(target / "lse.npy", lse_rows, output.lse);
+  if (work.pass == Pass::forward) return;
+  write_tensor(target / "do.npy", rows, input(Tensor::d_o));
+  write_tensor(target / "dq.npy", rows, output.gradients[number_of(Gradient::q)]);
+  write_tensor(target / "dk.npy", kv_rows, output.gradients[number_of(Gradient::k)]);
+  write_tensor(target / "dv.npy", kv_rows, output.gradients[number_of(Gradient::v)]);
 }
 
 }  // namespace hilbench

@@ -9,8 +9,9 @@
 
 namespace hilbench {
 
-// Writes FOLDER/<case>/<variant, with _ for />/{q,k,v,o,lse}.npy in position order, fp32, BSHD (lse: BSH).
-// Throws UsageError if a file cannot be written.
+// Writes FOLDER/<case>/<variant, with _ for />/{q,k,v,o,lse}.npy in position order, fp32, BSHD (lse: BSH);
+// with gradients also {do,dq,dk,dv}.npy, and O and LSE only if the variant computes them. Throws UsageError
+// if a file cannot be written.
 void dump_tensors(const std::filesystem::path& folder, const Record& record, const InputTensors& inputs,
                   const OutputReader& output);
 

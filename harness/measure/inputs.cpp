@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/measure/key_probe.hpp"
 #include "harness/measure/random_values.hpp"
 #include "kernels/base/files/npy.hpp"
 #include "kernels/base/text/hash.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -47,6 +49,19 @@ void random_signs(std::uint64_t key, std::uint64_t first, std::span<float> to) {
   }
 }
 
+// Of a row of dO in the gradient probe: about the number of keys that the query sees, a power of two. Then
+// queries that see many keys, each with a small P, weigh as much in dK and dV as those that see few.
+float probe_size(const Case& work, std::uint64_t row) {
+  const auto head = static_cast<std::int64_t>(row) % work.heads;
+  const std::int64_t position = static_cast<std::int64_t>(row) / work.heads % work.sequence_length;
+  std::int64_t keys = has_windows(work) ? visible_count(work, position) : 0;
+  for (std::int64_t b = 0; !has_windows(work) && b < std::ssize(work.pattern); ++b)
+    keys += visible_range(work, head, b, position).count;
+  constexpr float kMost = 0x1p15f;  // in fp16
+  return std::min(kMost,
+                  std::exp2(std::floor(std::log2(static_cast<float>(std::max<std::int64_t>(keys, 1))))));
+}
+
 std::vector<float> file_tensor(const std::filesystem::path& file, Dtype dtype) {
   std::vector<float> values = read_npy_floats(file).values;
   round_all(dtype, values);
@@ -74,9 +89,10 @@ void widen_stored(Dtype dtype, const std::byte* stored, std::span<float> to, int
 
 InputTensors::InputTensors(const Case& work, const Inputs& inputs, std::uint64_t seed) : work_(work) {
   if (inputs.source == InputSource::npy)
-    held_ = std::make_shared<const std::array<std::vector<float>, 3>>(
+    held_ = std::make_shared<const std::array<std::vector<float>, kTensors>>(
         std::array{file_tensor(inputs.q, work.dtype), file_tensor(inputs.k, work.dtype),
-                   file_tensor(inputs.v, work.dtype)});
+                   file_tensor(inputs.v, work.dtype),
+                   inputs.d_o.empty() ? std::vector<float>() : file_tensor(inputs.d_o, work.dtype)});
   for (std::uint64_t i = 0; i < keys_.size(); ++i) keys_[i] = mix(mix(seed) + 1 + i);
   if (work.data != DataKind::equal_rows) return;
   equal_row_.resize(static_cast<std::size_t>(work.head_dim));
@@ -101,31 +117,33 @@ InputTensors InputTensors::key_probe(const Case& work, std::uint64_t seed) {
 }
 
 void InputTensors::keep() {
-  if (set_ == InputSet::key_probe || held_) return;  // those are read quickly
-  for (const Tensor which : {Tensor::q, Tensor::k, Tensor::v})
+  if (set_ == InputSet::key_probe || held_) return;             // those are read quickly
+  for (const Tensor which : {Tensor::q, Tensor::k, Tensor::v})  // rings, who ask for it, have no gradients
     kept_[number_of(which)] = std::make_unique<KeptElements>(work_.dtype, size(which));
 }
 
 double InputTensors::stored_bytes() const {
-  return static_cast<double>(size(Tensor::q) + 2 * size(Tensor::k)) *
+  const std::int64_t d_o = work_.pass == Pass::forward ? 0 : size(Tensor::d_o);
+  return static_cast<double>(size(Tensor::q) + 2 * size(Tensor::k) + d_o) *
          static_cast<double>(dtype_bytes(work_.dtype));
 }
 
 std::int64_t InputTensors::size(Tensor which) const {
-  const std::int64_t heads = which == Tensor::q ? work_.heads : work_.kv_heads;
+  const std::int64_t heads = which == Tensor::q || which == Tensor::d_o ? work_.heads : work_.kv_heads;
   return work_.batch * work_.sequence_length * heads * work_.head_dim;
 }
 
 void InputTensors::read(Tensor which, std::int64_t first, std::span<float> to) const {
+  if (set_ == InputSet::key_probe && work_.pass != Pass::forward) return read_probe(which, first, to);
   if (set_ == InputSet::key_probe) {
     if (which == Tensor::v)
       return random_signs(keys_[number_of(which)], static_cast<std::uint64_t>(first), to);
     std::fill(to.begin(), to.end(), 0.0f);
     return;
   }
-  if (held_) {
+  if (held_ && !(*held_)[number_of(which)].empty()) {
     std::copy_n((*held_)[number_of(which)].begin() + first, to.size(), to.begin());
-    if (set_ == InputSet::second && which == Tensor::v)
+    if (set_ == InputSet::second && which == (work_.pass == Pass::forward ? Tensor::v : Tensor::d_o))
       for (float& value : to) value = -value;
     return;
   }
@@ -137,6 +155,7 @@ void InputTensors::read(Tensor which, std::int64_t first, std::span<float> to) c
 }
 
 void InputTensors::compute(Tensor which, std::int64_t first, std::span<float> to) const {
+  if (which == Tensor::d_o) return compute_normal(which, first, to);
   if (work_.data == DataKind::equal_rows && which == Tensor::k)
     for (std::size_t i = 0; i < to.size(); ++i)
       to[i] = equal_row_[(static_cast<std::size_t>(first) + i) % equal_row_.size()];
@@ -150,6 +169,37 @@ void InputTensors::compute(Tensor which, std::int64_t first, std::span<float> to
   if (work_.dtype == Dtype::fp16)
     for (float& value : to) value = std::clamp(value, -kLargestFp16, kLargestFp16);
   round_all(work_.dtype, to);
+}
+
+void InputTensors::compute_normal(Tensor which, std::int64_t first, std::span<float> to) const {
+  random_values(keys_[number_of(which)], static_cast<std::uint64_t>(first), to, Distribution::normal);
+  round_all(work_.dtype, to);
+}
+
+// Q has signs in its even elements and K in its odd ones, so that every score is 0. A row of V is a sign
+// times one row of signs, the same for all. dO has signs times probe_size(), without the first of an even
+// number: its product with a row of V is an odd number, never 0.
+void InputTensors::read_probe(Tensor which, std::int64_t first, std::span<float> to) const {
+  const auto width = static_cast<std::uint64_t>(work_.head_dim);
+  const std::uint64_t key = keys_[number_of(which)], begin = static_cast<std::uint64_t>(first);
+  if (which != Tensor::v) {
+    random_signs(key, begin, to);
+    float size = 1;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const std::uint64_t element = (begin + i) % width;
+      if (which == Tensor::d_o && (i == 0 || element == 0)) size = probe_size(work_, (begin + i) / width);
+      const bool none = which == Tensor::q   ? element % 2 == 1
+                        : which == Tensor::k ? element % 2 == 0
+                                             : element == 0 && width % 2 == 0;
+      to[i] = none ? 0 : to[i] * size;
+    }
+    return;
+  }
+  std::vector<float> common(width), signs((begin % width + to.size() + width - 1) / width);
+  random_signs(mix(key), 0, common);
+  random_signs(key, begin / width, signs);
+  for (std::size_t i = 0; i < to.size(); ++i)
+    to[i] = common[(begin + i) % width] * signs[(begin % width + i) / width];
 }
 
 void InputTensors::read_dominated(Tensor which, std::int64_t first, std::span<float> to) const {

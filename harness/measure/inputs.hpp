@@ -1,4 +1,4 @@
-// The Q, K and V of a case: seeded random values, or tensors captured from a model.
+// The Q, K, V and dO of a case: seeded random values, or tensors captured from a model.
 #pragma once
 
 #include <array>
@@ -15,13 +15,15 @@
 
 namespace hilbench {
 
-enum class Tensor { q, k, v };
+enum class Tensor { q, k, v, d_o };
+inline constexpr std::size_t kTensors = 4;
 
 // `first` inputs are verified before the timing. `second` ones, of the same kind, are timed and verified
 // after it, so that what an output was for the first is wrong for them. `negated` are the second ones with
-// the other sign of V, which changes the sign of O and nothing else. Those of the key probe have a query of
-// 0, so that all scores are 0, and +1 or -1 in every element of V, as a hash of (seed, element) says; K is
-// that of the first.
+// the other sign of V, which changes the sign of O and nothing else; if there are gradients, of dO instead,
+// which changes the sign of all three and nothing else. Those of the key probe have a query of 0, so that all
+// scores are 0, and +1 or -1 in every element of V, as a hash of (seed, element) says; K is that of the
+// first. With gradients they are those of the gradient probe (harness/measure/gradient_probe.hpp).
 enum class InputSet { first, second, negated, key_probe };
 
 // A whole tensor moves through host memory in parts of this many elements.
@@ -34,10 +36,10 @@ void for_each_part(std::int64_t elements, std::int64_t unit,
 // Converts to.size() elements of `dtype`, from `stored` on, to fp32.
 void widen_stored(Dtype dtype, const std::byte* stored, std::span<float> to, int threads);
 
-// Q, K and V in position order, BSHD, every value rounded to the case's dtype.
-// Random values are computed when they are read, so host memory holds no whole tensor, unless keep() asks for
-// it. Element i of a tensor depends only on (case, seed, tensor, i). Tensors from files stay in host memory.
-// Of the case's `data`:
+// Q, K, V and dO in position order, BSHD, every value rounded to the case's dtype. dO is normal, and random
+// with tensors from files too if there is none of dO. Random values are computed when they are read, so host
+// memory holds no whole tensor, unless keep() asks for it. Element i of a tensor depends only on (case, seed,
+// tensor, i). Tensors from files stay in host memory. Of the case's `data`:
 //   normal: N(0, 1); one in a thousand is drawn from N(0, 100) instead. These are the outliers of the
 //     FlashAttention-3 accuracy test (arXiv 2407.08608, section 4.3, which adds them to the value instead).
 //   heavy_tails: Student's t with three degrees of freedom, scaled to variance 1.
@@ -64,7 +66,7 @@ class InputTensors {
   // only the part that is read takes memory. For those who read them often. Call it before other threads
   // read.
   void keep();
-  double stored_bytes() const;  // of Q, K and V in the case's dtype
+  double stored_bytes() const;  // of Q, K and V in the case's dtype, and of dO if there are gradients
 
   // Number of elements of the tensor.
   std::int64_t size(Tensor which) const;
@@ -81,12 +83,15 @@ class InputTensors {
  private:
   void compute(Tensor which, std::int64_t first, std::span<float> to) const;
   void read_dominated(Tensor which, std::int64_t first, std::span<float> to) const;
+  void read_probe(Tensor which, std::int64_t first, std::span<float> to) const;
+  void compute_normal(Tensor which, std::int64_t first, std::span<float> to) const;
 
   Case work_;
   InputSet set_ = InputSet::first;
-  std::array<std::uint64_t, 3> keys_ = {};
-  std::shared_ptr<const std::array<std::vector<float>, 3>> held_;  // from files; null if values are random
-  std::array<std::unique_ptr<KeptElements>, 3> kept_ = {};         // null unless keep() was called
+  std::array<std::uint64_t, kTensors> keys_ = {};
+  // From files, dO empty if there is none for it; null if all values are random.
+  std::shared_ptr<const std::array<std::vector<float>, kTensors>> held_;
+  std::array<std::unique_ptr<KeptElements>, kTensors> kept_ = {};  // null unless keep() was called
   std::vector<float> equal_row_;                                   // of K; empty unless all are equal
 };
 

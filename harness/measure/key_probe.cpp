@@ -32,13 +32,6 @@ constexpr std::int64_t kCheapGap = 1 << 14;
 constexpr std::int64_t kMostRead = 1 << 22;  // elements of O
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::vector<RowId> choose_probed_rows(const Case& work, std::uint64_t seed) {
-  const std::int64_t count = all_rows(work).count;
-  std::vector<std::int64_t> ends;
-  for (std::int64_t i = 0; i < kEnds; ++i) ends.insert(ends.end(), {i, count - 1 - i});
-  return rows_with(work, std::move(ends), seed, kProbedRows);
-}
-
 std::int64_t slot_of(std::span<const std::int32_t> slots, std::int64_t position) {
   return slots.empty() ? position : slots[static_cast<std::size_t>(position)];
 }
@@ -243,6 +236,13 @@ void compare_outputs(const Case& work, const KeyProbe& probe, const OutputReader
 
 }  // namespace
 
+std::vector<RowId> probed_rows(const Case& work, std::uint64_t seed) {
+  const std::int64_t count = all_rows(work).count;
+  std::vector<std::int64_t> ends;
+  for (std::int64_t i = 0; i < kEnds; ++i) ends.insert(ends.end(), {i, count - 1 - i});
+  return rows_with(work, std::move(ends), seed, kProbedRows);
+}
+
 VisibleKeys visible_range(const Case& work, std::int64_t head, std::int64_t branch_index,
                           std::int64_t position) {
   if (!head_runs_branch(work, head, branch_index)) return {};
@@ -262,7 +262,7 @@ KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, const Comp
                         std::uint64_t seed, int threads,
                         const std::function<bool(std::int64_t position)>& owned) {
   const std::span<const std::int32_t> slots = function.slots;
-  KeyProbe probe{.slots = {}, .rows = choose_probed_rows(work, seed)};
+  KeyProbe probe{.slots = {}, .rows = probed_rows(work, seed)};
   if (!function.queries_stay) probe.slots.assign(slots.begin(), slots.end());
   if (owned) std::erase_if(probe.rows, [&](const RowId& row) { return !owned(row.position); });
   std::vector<std::int32_t> position_of(slots.size());
@@ -293,6 +293,7 @@ void ProbeErrors::add(const ProbeErrors& other) {
   telling += other.telling;
   keep_worse(o, other.o);
   keep_worse(lse, other.lse);
+  for (std::size_t i = 0; i < gradients.size(); ++i) keep_worse(gradients[i], other.gradients[i]);
 }
 
 nlohmann::json to_json(const ProbeErrors& errors) {
@@ -320,7 +321,41 @@ ProbeErrors compare_probe(const Case& work, const KeyProbe& probe, const OutputR
   return errors;
 }
 
+ProbeErrors compare_gradient_probe(const Case& work, const GradientProbe& probe, const OutputReader& output,
+                                   int threads) {
+  ProbeErrors errors;
+  const auto width = static_cast<std::size_t>(work.head_dim);
+  for (const Gradient which : kGradients) {
+    const ProbedGradient& expected = probe.gradients[number_of(which)];
+    const OutputRows all = all_rows(rows_of(work, which));
+    const auto rows = static_cast<std::int64_t>(expected.rows.size());
+    std::vector<float> found(expected.values.size());
+    for (std::size_t i = 0; i < expected.rows.size(); ++i)
+      output.gradients[number_of(which)](all.number(expected.rows[i]) * work.head_dim,
+                                         std::span(found).subspan(i * width, width));
+    errors.rows += rows;
+    errors.telling += compare_rows(rows, threads, errors.gradients[number_of(which)], [&](std::int64_t i) {
+      const auto row = static_cast<std::size_t>(i);
+      ComparedSums compared{.row = {.row = expected.rows[row]}, .telling = expected.telling[row] != 0};
+      for (std::size_t at = row * width; at < (row + 1) * width; ++at) {
+        ProbedRow element{.row = expected.rows[row],
+                          .error = std::abs(static_cast<double>(found[at]) - expected.values[at]),
+                          .tolerance = expected.allowed[at]};
+        if (std::isnan(element.error)) element.error = kInfinity;
+        keep_worse(compared.row, element);
+      }
+      return compared;
+    });
+  }
+  return errors;
+}
+
 std::optional<std::string> probe_fault(const ProbeErrors& errors) {
+  for (const Gradient which : kGradients)
+    if (const ProbedRow& worst = errors.gradients[number_of(which)]; worst.error > worst.tolerance)
+      return fmt::format(
+          "gradient probe: {} of the row at {} does not sum the right pairs: off by {:.3g}, tolerance {:.3g}",
+          to_string(which), row_text(worst.row), worst.error, worst.tolerance);
   const ProbedRow &lse = errors.lse, &o = errors.o;
   if (lse.error > lse.tolerance)
     return fmt::format("key probe: the row at {} sees {} keys, its LSE counts {:.8g}", row_text(lse.row),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "baselines/reference.hpp"
+#include "harness/measure/gradient_probe.hpp"
 #include "harness/measure/inputs.hpp"
 #include "harness/measure/verify.hpp"
 #include "kernels/case/case.hpp"
@@ -29,6 +30,10 @@ struct VisibleKeys {
 VisibleKeys visible_range(const Case& work, std::int64_t head, std::int64_t branch_index,
                           std::int64_t position);
 
+// The rows that a probe compares: every row of a small case, and of a large one 16384 seeded samples, the
+// first and last rows among them.
+std::vector<RowId> probed_rows(const Case& work, std::uint64_t seed);
+
 // What the output must be. Computed once for all variants that compute the same function.
 struct KeyProbe {
   std::vector<std::int32_t> slots;  // of each query of a `tokens` order; otherwise empty
@@ -37,7 +42,6 @@ struct KeyProbe {
   std::vector<float> sums, sizes;
 };
 
-// Every row of a small case, and of a large one 16384 seeded samples, the first and last rows among them.
 // `inputs` are those of the key probe. The other parameters are those of make_oracle. Reads each (branch,
 // key) at most once.
 KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, const ComputedFunction& function,
@@ -58,6 +62,7 @@ struct ProbeErrors {
   std::int64_t rows = 0;     // rows whose O was compared
   std::int64_t telling = 0;  // those of them in which one missing or doubled key would have shown
   ProbedRow o, lse;          // the worst rows; the LSE of every row is checked
+  OfGradients<ProbedRow> gradients = {};  // the worst rows of each, if there are any
   void add(const ProbeErrors& other);
 };
 nlohmann::json to_json(const ProbeErrors& errors);
@@ -66,6 +71,10 @@ ProbeErrors probe_errors_from_json(const nlohmann::json& json);
 // Checks an output that holds `rows`, those of the probe among them. Without LSE, O alone.
 ProbeErrors compare_probe(const Case& work, const KeyProbe& probe, const OutputReader& output,
                           const OutputRows& rows, int threads);
+
+// The same for gradients.
+ProbeErrors compare_gradient_probe(const Case& work, const GradientProbe& probe, const OutputReader& output,
+                                   int threads);
 
 // Why the output is wrong; nothing if it is right.
 std::optional<std::string> probe_fault(const ProbeErrors& errors);

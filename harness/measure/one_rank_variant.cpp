@@ -19,8 +19,8 @@ class OneRankVariant final : public PreparedVariant {
 
   void run() override;
   void fill_output(std::byte value) override;
-  TakenRows take(std::vector<RowId> rows) override {
-    return take_rows(bench_.work, output(), std::move(rows), held_, bench_.threads);
+  TakenRows take(const DrawnRows& rows) override {
+    return take_rows(bench_.work, output(), rows, held_, bench_.threads);
   }
   ComputedFunction function() const override;
   bool load(InputSet set) override;
@@ -33,23 +33,34 @@ class OneRankVariant final : public PreparedVariant {
   nlohmann::json library() const;
   OrderScope scope() const { return variant_.kernel().order_scope; }
   Operands operands() const;
-  Index build() const;
-  std::unique_ptr<Execution> make_execution() const;
+  // One pass of the case; a training step has two.
+  struct Stage {
+    Case work;
+    Index index = {};
+    std::unique_ptr<Execution> execution = nullptr;
+  };
+  Index build(const Stage& stage) const;
+  std::unique_ptr<Execution> make_execution(const Stage& stage) const;
+  void run(Stage& stage);
   Buffer permuted(const Buffer& from, std::int64_t heads);
   void permute_inputs();
   void copy_keys();
   std::vector<std::int32_t> own_slots() const;  // of copies in position order
   void unpermute_output();
   void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
+  OutputReader::Read reader(const Buffer& from) const;
+  BadValues count_bad(const Buffer& o, const Buffer& lse, const OfGradients<const Buffer*>& gradients) const;
+  const Buffer& in_positions(const Buffer& from, Buffer& to, std::int64_t heads);
+  bool moves_queries() const { return inputs_.q.data() != bench_.stored.q.data(); }
 
   Bench& bench_;
   Variant variant_;
   StoredInputs inputs_;
   InputSet held_ = InputSet::first;
   std::vector<std::int32_t> slots_;  // empty: linear order
-  Index index_;
-  Buffer moved_o_, moved_lse_;  // for order_scope `tokens` only
-  std::unique_ptr<Execution> execution_;
+  std::vector<Stage> stages_;
+  Buffer moved_o_, moved_lse_;           // for order_scope `tokens` only
+  OfGradients<Buffer> moved_gradients_;  // of what the order moves
 };
 
 OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
@@ -57,43 +68,63 @@ OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
       bench_(bench),
       variant_(record.variant),
       inputs_(bench.stored) {
-  if (implementation().tile_rows != nullptr) index_ = build();
+  for (const Case& pass : passes_of(bench.work)) {
+    Stage& stage = stages_.emplace_back(Stage{.work = pass});
+    if (implementation().tile_rows != nullptr) stage.index = build(stage);
+  }
   permute_inputs();
   if (record.twin && inputs_.k.data() == bench.stored.k.data()) copy_keys();
-  if (variant_.kernel().buffers == Buffers::pooled) {
-    execution_ = make_execution();
-    execution_->load(index_);
-    execution_->tune(operands());
-  }
-  traits_.index = &index_;
+  if (variant_.kernel().buffers == Buffers::pooled)
+    for (Stage& stage : stages_) {
+      stage.execution = make_execution(stage);
+      stage.execution->load(stage.index);
+      stage.execution->tune(operands());
+    }
+  traits_.index = &stages_.front().index;
   traits_.library = library();
 }
 
 Operands OneRankVariant::operands() const {
-  return {inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
-          static_cast<float*>(bench_.lse.data())};
+  const bool given = bench_.work.pass == Pass::backward;
+  const Buffer& o = given ? bench_.forward->o : bench_.o;
+  const Buffer& lse = given ? bench_.forward->lse : bench_.lse;
+  return {.q = inputs_.q.data(),
+          .k = inputs_.k.data(),
+          .v = inputs_.v.data(),
+          .o = o.data(),
+          .lse = static_cast<float*>(lse.data()),
+          .d_o = inputs_.d_o.data(),
+          .d_q = bench_.d_q.data(),
+          .d_k = bench_.d_k.data(),
+          .d_v = bench_.d_v.data()};
 }
 
 void OneRankVariant::run() {
+  for (Stage& stage : stages_) run(stage);
+}
+
+void OneRankVariant::run(Stage& stage) {
   std::unique_ptr<Execution> fresh;
-  if (variant_.kernel().buffers == Buffers::fresh) fresh = make_execution();
-  Execution& execution = fresh ? *fresh : *execution_;
+  if (variant_.kernel().buffers == Buffers::fresh) fresh = make_execution(stage);
+  Execution& execution = fresh ? *fresh : *stage.execution;
   if (variant_.kernel().index == IndexUse::computed) {
-    const Index computed = build();
+    const Index computed = build(stage);
     execution.load(computed);
     execution.run(operands(), computed);
   } else {
-    if (fresh) fresh->load(index_);
-    execution.run(operands(), index_);
+    if (fresh) fresh->load(stage.index);
+    execution.run(operands(), stage.index);
   }
 }
 
 void OneRankVariant::fill_output(std::byte value) {
-  bench_.device->fill(bench_.o, value);
-  bench_.device->fill(bench_.lse, value);
+  for (Buffer* buffer : {&bench_.o, &bench_.lse, &bench_.d_q, &bench_.d_k, &bench_.d_v})
+    if (buffer->data() != nullptr) bench_.device->fill(*buffer, value);
 }
 
 ProbeErrors OneRankVariant::probe(std::uint64_t entropy) {
+  if (bench_.forward)
+    return compare_gradient_probe(bench_.work, bench_.gradient_probe(entropy), output(), bench_.threads);
   const KeyProbe& probe = bench_.key_probe(function(), entropy);
   return compare_probe(bench_.work, probe, output(), all_rows(bench_.work), bench_.threads);
 }
@@ -109,6 +140,7 @@ bool OneRankVariant::load(InputSet set) {
   move(bench_.stored.q, inputs_.q, work.heads);
   move(bench_.stored.k, inputs_.k, work.kv_heads);
   move(bench_.stored.v, inputs_.v, work.kv_heads);
+  move(bench_.stored.d_o, inputs_.d_o, work.heads);
   held_ = set;
   return true;
 }
@@ -118,18 +150,51 @@ OutputReader OneRankVariant::output() {
   if (tokens) unpermute_output();
   const Buffer& o = tokens ? moved_o_ : bench_.o;
   const Buffer& lse = tokens ? moved_lse_ : bench_.lse;
-  return {.o = [this, &o](std::int64_t first, std::span<float> to) { read_elements(o, first, to); },
-          .lse =
-              [this, &lse](std::int64_t first, std::span<float> to) {
-                bench_.device->download(lse, static_cast<std::size_t>(first) * sizeof(float), to.size_bytes(),
-                                        to.data());
-              },
-          .bad =
-              [this, &o, &lse] {
-                return BadValues{
-                    .o = bench_.device->count_bad(o, bench_.work.dtype, NegativeInfinity::bad),
-                    .lse = bench_.device->count_bad(lse, Dtype::fp32, NegativeInfinity::allowed)};
-              }};
+  OutputReader output;
+  if (bench_.work.pass != Pass::backward) {
+    output.o = reader(o);
+    output.lse = [this, &lse](std::int64_t first, std::span<float> to) {
+      bench_.device->download(lse, static_cast<std::size_t>(first) * sizeof(float), to.size_bytes(),
+                              to.data());
+    };
+  }
+  OfGradients<const Buffer*> gradients = {};
+  if (bench_.forward) {
+    const Case& work = bench_.work;
+    gradients = {
+        moves_queries() ? &in_positions(bench_.d_q, moved_gradients_[0], work.heads) : &bench_.d_q,
+        slots_.empty() ? &bench_.d_k : &in_positions(bench_.d_k, moved_gradients_[1], work.kv_heads),
+        slots_.empty() ? &bench_.d_v : &in_positions(bench_.d_v, moved_gradients_[2], work.kv_heads)};
+    for (std::size_t i = 0; i < gradients.size(); ++i) output.gradients[i] = reader(*gradients[i]);
+  }
+  output.bad = [this, &o, &lse, gradients] { return count_bad(o, lse, gradients); };
+  return output;
+}
+
+OutputReader::Read OneRankVariant::reader(const Buffer& from) const {
+  return [this, &from](std::int64_t first, std::span<float> to) { read_elements(from, first, to); };
+}
+
+BadValues OneRankVariant::count_bad(const Buffer& o, const Buffer& lse,
+                                    const OfGradients<const Buffer*>& gradients) const {
+  const Dtype dtype = bench_.work.dtype;
+  BadValues bad;
+  if (bench_.work.pass != Pass::backward) {
+    bad.o = bench_.device->count_bad(o, dtype, NegativeInfinity::bad);
+    bad.lse = bench_.device->count_bad(lse, Dtype::fp32, NegativeInfinity::allowed);
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    if (gradients[i] != nullptr)
+      bad.gradients[i] = bench_.device->count_bad(*gradients[i], dtype, NegativeInfinity::bad);
+  return bad;
+}
+
+// The rows of a tensor that the order moves, in position order.
+const Buffer& OneRankVariant::in_positions(const Buffer& from, Buffer& to, std::int64_t heads) {
+  if (to.data() == nullptr) to = bench_.device->allocate(from.bytes);
+  bench_.device->permute(from, to, bench_.work.batch, slots_, row_bytes(bench_.work, heads),
+                         Direction::out_of_order);
+  return to;
 }
 
 void OneRankVariant::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
@@ -144,13 +209,17 @@ void OneRankVariant::read_elements(const Buffer& from, std::int64_t first, std::
 nlohmann::json OneRankVariant::library() const {
   nlohmann::json described =
       implementation().library != nullptr ? implementation().library() : nlohmann::json();
-  if (execution_)
-    for (const auto& [name, choice] : execution_->choices()) described[name] = choice;
+  for (const Stage& stage : stages_)
+    if (stage.execution)
+      for (const auto& [name, choice] : stage.execution->choices()) described[name] = choice;
   return described;
 }
 
 std::map<std::string, Counter> OneRankVariant::measured() {
-  return execution_ ? execution_->measured() : std::map<std::string, Counter>{};
+  std::map<std::string, Counter> measured;
+  for (const Stage& stage : stages_)
+    if (stage.execution) measured.merge(stage.execution->measured());
+  return measured;
 }
 
 // Variants that compute the same function share what it must be.
@@ -159,14 +228,14 @@ ComputedFunction OneRankVariant::function() const {
   return {.key = variant_id(variant_), .slots = slots_, .queries_stay = scope() == OrderScope::keys};
 }
 
-Index OneRankVariant::build() const {
-  return case_index(bench_.work, variant_.kernel(), implementation().tile_rows(bench_.work),
+Index OneRankVariant::build(const Stage& stage) const {
+  return case_index(stage.work, variant_.kernel(), implementation().tile_rows(stage.work),
                     {.causal = implementation().causal_traversal,
                      .at_once = bench_.device->multiprocessors().value_or(bench_.threads)});
 }
 
-std::unique_ptr<Execution> OneRankVariant::make_execution() const {
-  return implementation().prepare(bench_.work, variant_.kernel(), bench_.threads);
+std::unique_ptr<Execution> OneRankVariant::make_execution(const Stage& stage) const {
+  return implementation().prepare(stage.work, variant_.kernel(), bench_.threads);
 }
 
 Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
@@ -190,6 +259,7 @@ void OneRankVariant::permute_inputs() {
   inputs_.v = permuted(bench_.stored.v, bench_.work.kv_heads);
   if (tokens || (scope() == OrderScope::memory && variant_.kernel().order_tensors == OrderTensors::qkv))
     inputs_.q = permuted(bench_.stored.q, bench_.work.heads);
+  if (bench_.forward && moves_queries()) inputs_.d_o = permuted(bench_.stored.d_o, bench_.work.heads);
   if (!tokens) return;
   moved_o_ = bench_.device->allocate(bench_.o.bytes);
   moved_lse_ = bench_.device->allocate(bench_.lse.bytes);

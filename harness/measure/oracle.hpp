@@ -8,6 +8,7 @@
 
 #include "baselines/reference.hpp"
 #include "baselines/tolerance.hpp"
+#include "harness/measure/gradient_oracle.hpp"
 #include "harness/measure/inputs.hpp"
 
 namespace hilbench {
@@ -26,14 +27,16 @@ struct ComputedFunction {
 // Rows to be compared, and what they were drawn by.
 struct DrawnRows {
   std::string entropy;
-  std::vector<RowId> rows;
+  std::vector<RowId> rows;       // of O and dQ
+  std::vector<RowId> keys = {};  // of dK and dV, if there are gradients; their heads are K/V heads
 };
 
 // Reference rows of a case. Computed once and shared by all variants that compute the same function.
 struct Oracle {
-  std::vector<RowId> rows;  // compared rows of the output, in position order
+  std::vector<RowId> rows;  // compared rows of O, in position order
   std::vector<ReferenceRow> expected;
   std::vector<PlainErrors> plain;
+  GradientOracle gradients = {};  // without rows if there are none
 };
 
 // `rows` are in position order. With slots, the reference runs on permuted inputs and its rows are brought

@@ -67,7 +67,7 @@ class PreparedVariant {
   // choice of rows can reach who computed it.
   virtual void take_output() {}
   // Takes rows of the output of the last run.
-  virtual TakenRows take(std::vector<RowId> rows) = 0;
+  virtual TakenRows take(const DrawnRows& rows) = 0;
   // Of the bench, whose oracle the rows are compared with.
   virtual ComputedFunction function() const { return {}; }
   // Makes further runs compute on these inputs, which the bench must hold (Bench::hold). False: its inputs

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/gradient_verify.hpp"
 #include "harness/measure/inputs.hpp"
 
 namespace hilbench {
@@ -65,8 +66,8 @@ struct Worst {
 };
 
 // NaN, infinite, or never written, by reading all of it.
-BadValues count_bad_values(const OutputReader& output, std::int64_t rows, std::int64_t head_dim,
-                           int threads) {
+BadValues count_bad_values(const Case& work, const OutputReader& output, int threads) {
+  const std::int64_t rows = all_rows(work).count, head_dim = work.head_dim;
   BadValues bad;
   std::vector<float> values;
   const auto count_in = [&](const OutputReader::Read& read, std::int64_t elements, auto is_bad) {
@@ -78,9 +79,14 @@ BadValues count_bad_values(const OutputReader& output, std::int64_t rows, std::i
     });
     return found;
   };
-  bad.o = count_in(output.o, rows * head_dim, [](float value) { return !std::isfinite(value); });
+  const auto no_number = [](float value) { return !std::isfinite(value); };
+  if (output.o) bad.o = count_in(output.o, rows * head_dim, no_number);
   if (output.lse)
     bad.lse = count_in(output.lse, rows, [](float value) { return std::isnan(value) || value == HUGE_VALF; });
+  for (const Gradient which : kGradients)
+    if (const OutputReader::Read& read = output.gradients[number_of(which)])
+      bad.gradients[number_of(which)] =
+          count_in(read, all_rows(rows_of(work, which)).count * work.head_dim, no_number);
   return bad;
 }
 
@@ -121,19 +127,30 @@ void OutputErrors::add(const OutputErrors& other) {
   bad += other.bad;
   bad_lse += other.bad_lse;
   rows.insert(rows.end(), other.rows.begin(), other.rows.end());
+  for (std::size_t i = 0; i < gradients.size(); ++i) add_errors(gradients[i], other.gradients[i]);
 }
 
-TakenRows take_rows(const Case& work, const OutputReader& output, std::vector<RowId> rows, InputSet inputs,
+TakenRows take_rows(const Case& work, const OutputReader& output, const DrawnRows& drawn, InputSet inputs,
                     int threads) {
-  const OutputRows all = all_rows(work);
-  TakenRows taken{.inputs = inputs, .values = all.count * work.head_dim};
-  taken.lse_values = output.lse ? all.count : 0;
-  taken.bad = output.bad ? output.bad() : count_bad_values(output, all.count, work.head_dim, threads);
-  std::vector<std::int64_t> numbers;
-  for (const RowId& row : rows) numbers.push_back(all.number(row));
-  taken.o = read_rows(output.o, numbers, work.head_dim);
-  if (output.lse) taken.lse = read_rows(output.lse, numbers, 1);
-  taken.rows = std::move(rows);
+  TakenRows taken{.inputs = inputs, .rows = drawn.rows, .keys = drawn.keys};
+  taken.bad = output.bad ? output.bad() : count_bad_values(work, output, threads);
+  const auto take = [&](const OutputReader::Read& read, const Case& rows_of_tensor,
+                        std::span<const RowId> rows, std::int64_t width, std::int64_t& values) {
+    if (!read) return std::vector<float>();
+    const OutputRows all = all_rows(rows_of_tensor);
+    values = all.count * width;
+    std::vector<std::int64_t> numbers;
+    for (const RowId& row : rows) numbers.push_back(all.number(row));
+    return read_rows(read, numbers, width);
+  };
+  taken.o = take(output.o, work, drawn.rows, work.head_dim, taken.values);
+  taken.lse = take(output.lse, work, drawn.rows, 1, taken.lse_values);
+  for (const Gradient which : kGradients) {
+    const std::size_t i = number_of(which);
+    taken.gradients[i] =
+        take(output.gradients[i], rows_of(work, which), which == Gradient::q ? drawn.rows : drawn.keys,
+             work.head_dim, taken.gradient_values[i]);
+  }
   return taken;
 }
 
@@ -143,10 +160,13 @@ OutputErrors compare_rows(const Oracle& oracle, const TakenRows& taken) {
                       .bad = taken.bad.o,
                       .bad_lse = taken.bad.lse,
                       .rows = {}};
+  compare_gradients(oracle.gradients, taken, errors.gradients);
+  if (taken.o.empty()) return errors;
   const auto place = [](const RowId& row) { return std::tuple(row.batch, row.position, row.head); };
   std::map<decltype(place(RowId{})), std::size_t> number;  // in the oracle
   for (std::size_t i = 0; i < oracle.rows.size(); ++i) number[place(oracle.rows[i])] = i;
-  const float sign = taken.inputs == InputSet::negated ? -1 : 1;
+  const bool gradients = !oracle.gradients.front().rows.empty();
+  const float sign = taken.inputs == InputSet::negated && !gradients ? -1 : 1;
   for (std::size_t i = 0; i < taken.rows.size(); ++i) {
     const std::size_t at = number.at(place(taken.rows[i])), width = oracle.expected[at].o.size();
     std::vector<float> o(taken.o.begin() + static_cast<std::ptrdiff_t>(i * width),
@@ -162,6 +182,9 @@ std::optional<std::string> unusable_output(const OutputErrors& errors) {
   constexpr const char* kUnusable = "{} of {} {} values are NaN, infinite or were never written";
   if (errors.bad > 0) return fmt::format(kUnusable, errors.bad, errors.values, "output");
   if (errors.bad_lse > 0) return fmt::format(kUnusable, errors.bad_lse, errors.lse_values, "LSE");
+  for (const Gradient which : kGradients)
+    if (const GradientErrors& found = errors.gradients[number_of(which)]; found.bad > 0)
+      return fmt::format(kUnusable, found.bad, found.values, to_string(which));
   return std::nullopt;
 }
 
@@ -205,12 +228,17 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores s
                                found.rel_l2, rows, tolerances.relative());
   else if (has_lse && lse.beyond > 0)
     result.fault = lse.text("LSE error", rows);
+  if (work.pass != Pass::forward) judge_gradients(work, errors.gradients, result);
   return result;
 }
 
 VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads,
                            Scores scores) {
-  const TakenRows taken = take_rows(work, output, oracle.rows, InputSet::first, threads);
+  const std::vector<RowId>& queries = oracle.gradients[number_of(Gradient::q)].rows;
+  const DrawnRows rows{.entropy = "",
+                       .rows = queries.empty() ? oracle.rows : queries,
+                       .keys = oracle.gradients[number_of(Gradient::k)].rows};
+  const TakenRows taken = take_rows(work, output, rows, InputSet::first, threads);
   return judge_output(work, compare_rows(oracle, taken), scores);
 }
 

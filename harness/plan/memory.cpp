@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/forward_pass.hpp"
 #include "harness/measure/inputs.hpp"
 #include "harness/measure/oracle.hpp"
 #include "kernels/case/pattern.hpp"
@@ -20,17 +21,66 @@ namespace {
 // GPU memory that the driver, this process's context and code, CUPTI, and the offsets of buffers take.
 constexpr double kReservedBytes = 0x1p30;
 constexpr std::int64_t kOperands = 5;  // Q, K, V, O and LSE
+constexpr std::int64_t kGradientOperands =
+    11;  // dO, dQ, dK and dV too, and O and LSE twice if both are computed
 
 double tensor_elements(const Case& work, std::int64_t heads) {
   return static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
          static_cast<double>(heads) * static_cast<double>(work.head_dim);
 }
 
-// Bytes of Q, K, V and O in the case's dtype, and of LSE.
+std::int64_t operands_of(const Case& work) {
+  return work.pass == Pass::forward ? kOperands : kGradientOperands;
+}
+
+// Bytes of O in the case's dtype, and of LSE.
+double output_bytes(const Case& work) {
+  const double q = tensor_elements(work, work.heads);
+  return q * static_cast<double>(dtype_bytes(work.dtype)) + q / static_cast<double>(work.head_dim) * 4;
+}
+
+// Bytes of Q, K, V and O in the case's dtype, and of LSE; with gradients of dO, dQ, dK and dV too. What the
+// gradients start from is not what a variant computes: O and LSE are there twice if it computes both.
 double operand_bytes(const Case& work) {
   const auto element = static_cast<double>(dtype_bytes(work.dtype));
   const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
-  return (2 * q + kv) * element + q / static_cast<double>(work.head_dim) * 4;
+  const double forward = (q + kv) * element + output_bytes(work);
+  if (work.pass == Pass::forward) return forward;
+  return forward + (2 * q + kv) * element + (work.pass == Pass::both ? output_bytes(work) : 0);
+}
+
+// Bytes that `kernel` and its index take on the device and beside it, for each pass that it computes.
+MemoryNeed kernel_need(const Case& work, const Variant& variant, const Implementation& implementation,
+                       int threads, const std::optional<TileCounts>& tiles) {
+  const bool gpu = work.device == DeviceKind::cuda;
+  MemoryNeed need{implementation.workspace_bytes(work, threads), 0};
+  if (implementation.tile_rows == nullptr) return need;
+  const std::int64_t tile_rows = implementation.tile_rows(work);
+  double index = case_index_bytes(work, variant.kernel(), tile_rows, tiles);
+  if (gpu && has_windows(work)) {  // what goes to the GPU is put together in host memory, masks in parts
+    std::optional<TileCounts> together = tiles;
+    if (together) together->masks = std::min(together->masks, kMasksUnderway);
+    index += case_device_index_bytes(work, variant.kernel(), tile_rows, together);
+  }
+  return need + (gpu ? MemoryNeed{case_device_index_bytes(work, variant.kernel(), tile_rows, tiles), index}
+                     : MemoryNeed{index, 0});
+}
+
+// The kernel that computes what gradients start from (ForwardPass).
+MemoryNeed forward_need(const Case& work, int threads) {
+  const Variant variant = variant_named(ImplementationKind::kernel, "dilated");
+  const Implementation* kernel = ForwardPass::kernel_of(work, nullptr);
+  return kernel == nullptr ? MemoryNeed{} : kernel_need(forward_of(work), variant, *kernel, threads, {});
+}
+
+// Bytes in host memory that the oracle of gradients needs beside: L and D of all rows, and Q, K, V and dO of
+// the heads that share one K/V head.
+double gradient_oracle_bytes(const Case& work) {
+  if (work.pass == Pass::forward) return 0;
+  const double rows = tensor_elements(work, work.heads) / static_cast<double>(work.head_dim);
+  const double head = static_cast<double>(work.sequence_length) * static_cast<double>(work.head_dim);
+  const auto group = static_cast<double>((work.heads + work.kv_heads - 1) / work.kv_heads);
+  return rows * (4 + 8 + 8) + 4 * head * (2 + 2 * group);
 }
 
 // Bytes in host memory: the tensors (whole if they come from files, else parts of them), and the keys and
@@ -45,7 +95,8 @@ double harness_bytes(const Case& work, const Inputs& inputs) {
   const double stretch = 2 * static_cast<double>(longest) * static_cast<double>(work.head_dim);
   const double held = std::min(kv, static_cast<double>(kHeldElements) + stretch);
   const double part = std::min(q, static_cast<double>(kPartElements));
-  return 4 * (held + 3 * part) + (inputs.source == InputSource::npy ? 4 * (q + kv) : 0);
+  return gradient_oracle_bytes(work) + 4 * (held + 3 * part) +
+         (inputs.source == InputSource::npy ? 4 * (q + kv) : 0);
 }
 
 // Bytes of a variant's permuted copies and, on a GPU, of the table that makes them.
@@ -59,6 +110,9 @@ double copy_bytes(const Case& work, const KernelChoice& kernel) {
   const bool stored = kernel.order_scope == OrderScope::memory;
   if (tokens || (stored && kernel.order_tensors == OrderTensors::qkv)) bytes += q * element;
   if (tokens) bytes += q * element + q / static_cast<double>(work.head_dim) * 4;
+  if (work.pass == Pass::forward) return bytes;
+  bytes += 2 * tensor_elements(work, work.kv_heads) * element;              // dK and dV in position order
+  if (kernel.order_tensors == OrderTensors::qkv) bytes += 2 * q * element;  // dO, and dQ in position order
   return bytes;
 }
 
@@ -141,7 +195,11 @@ double copies_of_keys(const Case& work) {
 MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
   const double operands = work.ring_size > 1 ? 0 : operand_bytes(work);  // in a ring each rank has its own
   const double harness = harness_bytes(work, inputs);
-  return MemoryNeed{operands, 0} + host_need(work, harness + rounding_bytes(work, kOperands));
+  const MemoryNeed need =
+      MemoryNeed{operands, 0} + host_need(work, harness + rounding_bytes(work, operands_of(work)));
+  return work.pass == Pass::forward
+             ? need
+             : need + forward_need(work, static_cast<int>(std::max<std::int64_t>(1, work.threads)));
 }
 
 MemoryNeed ring_need(const Ring& ring, const Implementation& implementation, int threads, int gpus) {
@@ -154,22 +212,11 @@ MemoryNeed ring_need(const Ring& ring, const Implementation& implementation, int
 
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
                     int threads, const std::optional<TileCounts>& tiles) {
-  const bool gpu = work.device == DeviceKind::cuda;
   MemoryNeed need{(implementation.raster_storage ? 0 : copy_bytes(work, variant.kernel())) +
-                      implementation.workspace_bytes(work, threads) +
-                      rounding_bytes(work, kOperands + threads),
+                      rounding_bytes(work, operands_of(work) + threads),
                   0};
-  if (implementation.tile_rows != nullptr) {
-    const std::int64_t tile_rows = implementation.tile_rows(work);
-    double index = case_index_bytes(work, variant.kernel(), tile_rows, tiles);
-    if (gpu && has_windows(work)) {  // what goes to the GPU is put together in host memory, masks in parts
-      std::optional<TileCounts> together = tiles;
-      if (together) together->masks = std::min(together->masks, kMasksUnderway);
-      index += case_device_index_bytes(work, variant.kernel(), tile_rows, together);
-    }
-    need = need + (gpu ? MemoryNeed{case_device_index_bytes(work, variant.kernel(), tile_rows, tiles), index}
-                       : MemoryNeed{index, 0});
-  }
+  for (const Case& pass : passes_of(work))
+    need = need + kernel_need(pass, variant, implementation, threads, tiles);
   if (!implementation.external) return need;
   // An external program gets its inputs and leaves its output in files in memory.
   return need + input_files_need(work) + host_need(work, 4 * tensor_elements(work, work.heads));

@@ -63,6 +63,17 @@ Variant with_own_algorithm(Variant variant, DeviceKind device) {
   return variant;
 }
 
+// Why no gradients are measured, whatever the kernel could do.
+Refusal why_no_gradients(const Implementation& implementation, const Case& work, const Variant& variant) {
+  if (work.pass == Pass::forward || !implementation.has_output) return std::nullopt;
+  if (work.ring_size > 1) return "rings compute only the forward pass";
+  if (implementation.external) return "programs compute only the forward pass";
+  if (variant.kernel().order_scope != OrderScope::memory)
+    return fmt::format("order_scope {} computes another function, and only its forward pass",
+                       variant.kernel().order_scope == OrderScope::tokens ? "tokens" : "keys");
+  return std::nullopt;
+}
+
 Refusal why_not(const Sweep& sweep, const PlannedVariant& planned, const PlannedRing& ring,
                 const Site& site) {
   const Case& work = planned.work;
@@ -80,6 +91,7 @@ Refusal why_not(const Sweep& sweep, const PlannedVariant& planned, const Planned
   if (work.ring_size == 1 && planned.variant.is_baseline() && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
                        planned.variant.name());
+  if (Refusal reason = why_no_gradients(*planned.implementation, work, planned.variant)) return reason;
   if (work.ring_size > 1 && sweep.measure.steady)
     return "steady: the ranks of a ring wait for each other between executions, which are not back to back";
   if (work.ring_size > 1 && !external)

@@ -49,7 +49,7 @@ class Predictor {
     const RingQuestion question = at_ring_size(*sample.record, ranks);
     PredictedRing made{.work = question.work, .variant_id = sample.record->variant_id};
     if (!asked_.emplace(case_id(made.work), made.variant_id).second) return;
-    if (made.work.sequence_length > kMostPositions || made.work.pass == Pass::backward) return;
+    if (made.work.sequence_length > kMostPositions || made.work.pass != Pass::forward) return;
     if (why_not_ring(question.work, question.variant) || why_not_modelled(question.work, question.variant))
       return;
     if (input_.predictions.size() == kMostPredictions) {

@@ -81,8 +81,8 @@ class RingVariant final : public PreparedVariant {
   void run() override { timed(RingPart::all, 1); }
   void fill_output(std::byte value) override { ranks_->ask(FillOutput{value}); }
 
-  TakenRows take(std::vector<RowId> rows) override {
-    return take_rows(ring_.work(), output(), std::move(rows), held_, bench_.threads);
+  TakenRows take(const DrawnRows& rows) override {
+    return take_rows(ring_.work(), output(), rows, held_, bench_.threads);
   }
 
   bool load(InputSet set) override {

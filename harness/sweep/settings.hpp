@@ -35,6 +35,7 @@ struct Measure {
 struct Inputs {
   InputSource source = InputSource::random;
   std::filesystem::path q, k, v;  // .npy, as absolute paths; a sweep file may give them relative to itself
+  std::filesystem::path d_o;      // the same; empty: random
   bool operator==(const Inputs&) const = default;
 };
 

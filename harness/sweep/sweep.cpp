@@ -136,12 +136,12 @@ fs::path parse_tensor(const YamlValue& value, const fs::path& folder, bool is_q,
 
 Inputs parse_inputs(const YamlValue& value, const Sweep& sweep) {
   static constexpr std::string_view kSources[] = {"random", "npy"};
-  const Entries entries = entries_of(value, {"source", "q", "k", "v", "score_scale", "data"});
+  const Entries entries = entries_of(value, {"source", "q", "k", "v", "d_o", "score_scale", "data"});
   Inputs inputs;
   if (const auto source = entry(entries, "source"))
     inputs.source = static_cast<InputSource>(source->choice(kSources));
   if (inputs.source == InputSource::random) {
-    for (const char* name : {"q", "k", "v"})
+    for (const char* name : {"q", "k", "v", "d_o"})
       if (const auto tensor = entry(entries, name))
         tensor->fail("only `source: npy` reads files", "",
                      "inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}");
@@ -158,6 +158,7 @@ Inputs parse_inputs(const YamlValue& value, const Sweep& sweep) {
   inputs.q = parse_tensor(entries.at("q"), folder, true, sweep.cases);
   inputs.k = parse_tensor(entries.at("k"), folder, false, sweep.cases);
   inputs.v = parse_tensor(entries.at("v"), folder, false, sweep.cases);
+  if (const auto d_o = entry(entries, "d_o")) inputs.d_o = parse_tensor(*d_o, folder, true, sweep.cases);
   return inputs;
 }
 

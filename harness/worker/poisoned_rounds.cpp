@@ -83,9 +83,13 @@ void PoisonedRounds::begin_poisoned_round() {
   rows_ = draw(random_(), kPoisonedRows);
 }
 
-std::vector<RowId> PoisonedRounds::draw(std::uint64_t entropy, std::int64_t wanted) const {
-  if (verified_elsewhere(run_.task)) return rows_with(run_.bench.work, {}, entropy, kPoisonedRows);
-  return drawn_rows(run_.bench.work, entropy, wanted);
+DrawnRows PoisonedRounds::draw(std::uint64_t entropy, std::int64_t wanted) const {
+  const Case& work = run_.bench.work;
+  if (!verified_elsewhere(run_.task)) return drawn(work, entropy, wanted);
+  DrawnRows few{.entropy = entropy_text(entropy), .rows = rows_with(work, {}, entropy, kPoisonedRows)};
+  if (work.pass != Pass::forward)
+    few.keys = rows_with(rows_of(work, Gradient::k), {}, entropy, kPoisonedRows);
+  return few;
 }
 
 void PoisonedRounds::draw_last_rows() {
@@ -100,9 +104,9 @@ void PoisonedRounds::poison(std::size_t v) {
   variants_[v].prepared->fill_output(kPoison);
 }
 
-void PoisonedRounds::take_rows_of(std::size_t v, const std::vector<RowId>& rows) {
+void PoisonedRounds::take_rows_of(std::size_t v) {
   run_.bench.device->synchronize();
-  taken_[v].push_back(variants_[v].prepared->take(rows));
+  taken_[v].push_back(variants_[v].prepared->take(rows_));
 }
 
 // A program that takes no other inputs has nothing new to show.
@@ -111,7 +115,7 @@ bool PoisonedRounds::follows(std::size_t v) const {
 }
 
 void PoisonedRounds::take(std::size_t v) {
-  if (follows(v)) take_rows_of(v, rows_);
+  if (follows(v)) take_rows_of(v);
 }
 
 // One more execution follows: what is right every second time is wrong in one of two in sequence.
@@ -125,10 +129,10 @@ void PoisonedRounds::take_last(std::size_t v) {
     return;
   }
   draw_last_rows();
-  take_rows_of(v, rows_);
+  take_rows_of(v);
   prepared.fill_output(kPoison);
   prepared.run();
-  take_rows_of(v, rows_);
+  take_rows_of(v);
 }
 
 std::optional<std::string> PoisonedRounds::fault_of(std::size_t v, const TimedSamples& samples) {
@@ -180,12 +184,16 @@ void PoisonedRounds::judge(std::vector<TimedSamples>& samples) {
   for (std::size_t v = 0; v < variants_.size(); ++v) {
     if (has_output(variants_[v]) && variants_[v].prepared->traits().process != 0)
       taken_[v].push_back(variants_[v].prepared->take(rows_));  // of what was taken after its last execution
-    for (const TakenRows& taken : taken_[v])
+    for (const TakenRows& taken : taken_[v]) {
       compared_.rows.insert(compared_.rows.end(), taken.rows.begin(), taken.rows.end());
+      compared_.keys.insert(compared_.keys.end(), taken.keys.begin(), taken.keys.end());
+    }
   }
-  std::ranges::sort(compared_.rows, {}, place);
   const auto same = [&](const RowId& a, const RowId& b) { return place(a) == place(b); };
-  compared_.rows.erase(std::unique(compared_.rows.begin(), compared_.rows.end(), same), compared_.rows.end());
+  for (std::vector<RowId>* rows : {&compared_.rows, &compared_.keys}) {
+    std::ranges::sort(*rows, {}, place);
+    rows->erase(std::unique(rows->begin(), rows->end(), same), rows->end());
+  }
   compared_.entropy = entropy_text(last_entropy_);
   std::vector<VerifiedVariant> right;
   std::vector<TimedSamples> samples_of_right;

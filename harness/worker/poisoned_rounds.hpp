@@ -38,10 +38,10 @@ class PoisonedRounds final : public RoundsWatch {
   void expect_idle_at_the_end();
 
  private:
-  std::vector<RowId> draw(std::uint64_t entropy, std::int64_t wanted) const;
+  DrawnRows draw(std::uint64_t entropy, std::int64_t wanted) const;
   void draw_last_rows();  // once
   bool follows(std::size_t v) const;
-  void take_rows_of(std::size_t v, const std::vector<RowId>& rows);
+  void take_rows_of(std::size_t v);
   std::optional<std::string> fault_of(std::size_t v, const TimedSamples& samples);
   std::optional<std::string> fault_of_times(PreparedVariant& prepared, const TimedSamples& samples);
 
@@ -54,7 +54,7 @@ class PoisonedRounds final : public RoundsWatch {
   std::int64_t block_end_ = 0;
   std::int64_t poisoned_ = 0;  // rounds so far
   InputSet inputs_ = InputSet::second;
-  std::vector<RowId> rows_;  // of the present round
+  DrawnRows rows_;  // of the present round
   std::uint64_t last_entropy_ = 0;
   bool last_drawn_ = false;
   DrawnRows compared_;                         // all rows that were taken

@@ -120,8 +120,7 @@ bool verify(const TaskContext& run, VerifiedVariant& variant, const DrawnRows& r
     if (!run.task.dump.empty() && !variant.record.twin)
       dump_tensors(run.task.dump, variant.record, run.bench.tensors(prepared.inputs()), prepared.output());
     const Oracle& oracle = run.bench.oracle(prepared.function(), prepared.inputs(), rows);
-    const VerifyResult result =
-        judged(run.bench.work, prepared, compare_rows(oracle, prepared.take(rows.rows)));
+    const VerifyResult result = judged(run.bench.work, prepared, compare_rows(oracle, prepared.take(rows)));
     variant.record.verify = Verification{.before = result.check,
                                          .once = prepared.inputs() != InputSet::first,
                                          .entropy = {rows.entropy},
@@ -138,6 +137,7 @@ bool verify(const TaskContext& run, VerifiedVariant& variant, const DrawnRows& r
 bool probe(const TaskContext& run, VerifiedVariant& variant, std::uint64_t entropy) {
   const NvtxRange in_variant(variant.record.variant_id), in_phase("probe");
   PreparedVariant& prepared = *variant.prepared;
+  if (run.bench.work.pass != Pass::forward && run.bench.gradient_probe(entropy).left_out) return true;
   // What the probe expects is only true of what the case asks for.
   if (!prepared.implementation().has_output || !prepared.traits().other_function.empty()) return true;
   run.bench.hold(InputSet::key_probe);
@@ -194,7 +194,7 @@ std::vector<VerifiedVariant> verified(const TaskContext& run) {
     return true;
   });
   const std::uint64_t entropy = fresh_entropy();
-  const DrawnRows rows{entropy_text(entropy), drawn_rows(run.bench.work, entropy, kSampledRows)};
+  const DrawnRows rows = drawn(run.bench.work, entropy, kSampledRows);
   keep_those(run, variants, [&](VerifiedVariant& variant) { return verify(run, variant, rows); });
   return variants;
 }

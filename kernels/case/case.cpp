@@ -17,7 +17,7 @@ constexpr std::int64_t kAutomaticDtype = 3;
 constexpr std::array<std::string_view, 2> kQueries = {"dilated", "dense"};
 constexpr std::array<std::string_view, 4> kHeadOffsets = {"modulo", "contiguous", "none", "branch"};
 constexpr std::array<std::string_view, 2> kBranchHeads = {"all", "partition"};
-constexpr std::array<std::string_view, 2> kPasses = {"forward", "backward"};
+constexpr std::array<std::string_view, 3> kPasses = {"forward", "backward", "both"};
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
 constexpr std::array<std::string_view, 2> kEdges = {"shift", "cut"};
 constexpr std::array<std::string_view, 4> kData = {"normal", "heavy_tails", "dominating_key", "equal_rows"};
@@ -48,7 +48,7 @@ const std::array kCaseFields = {
         .help = "mask keys after the query's position",
         .get = [](const Case& work) { return std::int64_t{work.mask == Mask::causal}; },
         .set = [](Case& work, std::int64_t value) { work.mask = value != 0 ? Mask::causal : Mask::full; }},
-    choice_field<&Case::pass, Pass>("pass", kPasses, "forward or backward"),
+    choice_field<&Case::pass, Pass>("pass", kPasses, "forward, backward or both"),
     choice_field<&Case::queries, Queries>("queries", kQueries,
                                           "queries of a segment: the selected ones or all"),
     choice_field<&Case::head_offset, HeadOffset>("head_offset", kHeadOffsets,

@@ -17,7 +17,7 @@ enum class Mask { full, causal };
 enum class Queries { dilated, dense };                       // which positions of a segment are queries
 enum class HeadOffset { modulo, contiguous, none, branch };  // where a head's dilated stream starts
 enum class BranchHeads { all, partition };                   // which branches a head runs
-enum class Pass { forward, backward };
+enum class Pass { forward, backward, both };                 // both: as one step of a training computes them
 enum class DeviceKind { automatic, cpu, cuda };
 // What the random inputs are like (docs/sweeps.md): harness/measure/inputs.hpp makes them.
 enum class DataKind { normal, heavy_tails, dominating_key, equal_rows };

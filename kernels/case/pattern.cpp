@@ -203,8 +203,8 @@ double flops(const Case& work) {
 }
 
 double flops(const Case& work, const PatternCounts& counted) {
-  const double forward = 4 * static_cast<double>(work.head_dim) * counted.pairs;
-  return work.pass == Pass::forward ? forward : 2.5 * forward;
+  const double of_pair = work.pass == Pass::forward ? 4 : work.pass == Pass::backward ? 10 : 14;
+  return of_pair * static_cast<double>(work.head_dim) * counted.pairs;
 }
 
 double min_bytes(const Case& work) {
@@ -215,8 +215,14 @@ double min_bytes(const Case& work, const PatternCounts& counted) {
   const auto heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
   const double rows = heads * static_cast<double>(work.sequence_length);
   const double row_bytes = static_cast<double>(work.head_dim) * static_cast<double>(dtype_bytes(work.dtype));
-  const double lse_bytes = 4 * rows;
-  return (2 * counted.kv_rows + counted.covered_rows + rows) * row_bytes + lse_bytes;
+  const double kv_rows = static_cast<double>(work.batch) * static_cast<double>(work.kv_heads) *
+                         static_cast<double>(work.sequence_length);
+  if (work.pass == Pass::forward)
+    return (2 * counted.kv_rows + counted.covered_rows + rows) * row_bytes + 4 * rows;
+  const double gradients = (rows + 2 * kv_rows) * row_bytes, keys = 2 * counted.kv_rows * row_bytes;
+  if (work.pass == Pass::backward)  // reads Q, dO, O and LSE where they are covered
+    return counted.covered_rows * (3 * row_bytes + 4) + keys + gradients;
+  return 2 * counted.covered_rows * row_bytes + keys + rows * (row_bytes + 4) + gradients;
 }
 
 }  // namespace hilbench

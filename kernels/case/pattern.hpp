@@ -48,12 +48,14 @@ struct PatternCounts {
 // be 0, and all sizes at least 1.
 PatternCounts count_work(const Case& work);
 
-// Floating-point operations: forward 4 * head_dim for each pair; backward 2.5 times that.
+// Floating-point operations for each pair: forward 4 * head_dim, backward 10 * head_dim, both 14 * head_dim.
 double flops(const Case& work);
 double flops(const Case& work, const PatternCounts& counted);
 
-// Bytes that every implementation must move: the selected rows of K and V and the covered rows of Q are read
-// once, O and LSE are written.
+// Bytes that every implementation must move. Forward: the selected rows of K and V and the covered rows of Q
+// are read once, O and LSE are written. Backward: the selected rows of K and V and the covered rows of Q, dO,
+// O and LSE are read once, dQ, dK and dV are written. Both: Q, K, V and dO are read, everything else is
+// written.
 double min_bytes(const Case& work);
 double min_bytes(const Case& work, const PatternCounts& counted);
 

@@ -3,7 +3,8 @@
 // are one branch whose tiles have masks of bits (kernels/windows/).
 //
 // q, o [batch, sequence, heads, head_dim]; k, v [batch, sequence, kv_heads, head_dim];
-// lse [batch, sequence, heads]. Not handled: fp16, the backward pass, rings, head_dim outside 16-256.
+// lse [batch, sequence, heads]. Not handled: fp16, rings, head_dim outside 16-256. The backward pass is in
+// dilated_cpu_backward.cpp.
 #include "kernels/cpu/dilated_cpu.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,9 @@
 #include <vector>
 
 #include "kernels/case/pattern.hpp"
+#include "kernels/cpu/dilated_cpu_backward.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
+#include "kernels/cpu/tile_operands.hpp"
 #include "kernels/cpu/uncovered_rows.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/machine/host_memory.hpp"
@@ -46,9 +49,16 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
   return work.queries == Queries::dense ? length : selected_count(length, 0, branch.dilation);
 }
 
-std::int64_t most_tile_elements() {
+// Floats that a query keeps for each element of a row: Q and O; in the backward pass Q and dO, each also
+// transposed, and dQ.
+std::int64_t kept_of_query(const Case& work) {
+  return work.pass == Pass::forward ? 2 : 5;
+}
+
+std::int64_t most_tile_elements(const Case& work) {
   const std::int64_t cache = data_cache_bytes(2);
-  return (cache > 0 ? cache : kUsualSecondLevel) * 9 / 16 / static_cast<std::int64_t>(2 * sizeof(float));
+  return (cache > 0 ? cache : kUsualSecondLevel) * 9 / 16 /
+         (kept_of_query(work) * static_cast<std::int64_t>(sizeof(float)));
 }
 
 // Rows of a tile: many, to amortise the gathering, in equal tiles of a segment; but not more than the longest
@@ -57,8 +67,8 @@ std::int64_t tile_rows(const Case& work) {
   if (has_windows(work)) return kMaskedRows;
   const auto divide_up = [](std::int64_t value, std::int64_t by) { return (value + by - 1) / by; };
   const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
-  const std::int64_t most =
-      std::clamp(most_tile_elements() / work.head_dim / kPanelRows * kPanelRows, kPanelRows, kMaxTileRows);
+  const std::int64_t most = std::clamp(most_tile_elements(work) / work.head_dim / kPanelRows * kPanelRows,
+                                       kPanelRows, kMaxTileRows);
   std::int64_t longest = 1;
   std::int64_t fair = most;
   for (const Branch& branch : work.pattern) {
@@ -75,7 +85,6 @@ Refusal why_not(const Case& work, const Variant&) {
   if (work.dtype == Dtype::fp16) return "dilated_cpu stores fp32 or bf16, not fp16";
   if (work.dtype == Dtype::bf16)
     if (const Bf16Choice choice = chosen_bf16_products(); choice.against) return choice.against;
-  if (work.pass == Pass::backward) return "dilated_cpu has no backward pass";
   if (work.ring_size > 1) return "dilated_cpu runs on one rank";
   if (work.head_dim < kMinHeadDim || work.head_dim > kMaxHeadDim)
     return fmt::format("dilated_cpu takes head_dim {} to {}, not {}", kMinHeadDim, kMaxHeadDim,
@@ -95,6 +104,7 @@ std::int64_t output_elements(const Case& work) {
 }
 
 double workspace_bytes(const Case& work, int threads) {
+  if (work.pass == Pass::backward) return backward_workspace_bytes(work, tile_rows(work), threads);
   const auto tiles = static_cast<double>(tile_workspace_floats(work.head_dim, tile_rows(work))) * threads;
   const double merged = merges_in_workspace(work) ? static_cast<double>(output_elements(work)) : 0;
   return sizeof(float) * (tiles + merged);
@@ -152,44 +162,15 @@ class DilatedCpu final : public Execution {
   std::shared_ptr<float[]> merged_;  // O of several bf16 branches, fp32
 };
 
-TileMasks masks_of(const BranchIndex& branch, const IndexTile& tile) {
-  const auto list = static_cast<std::size_t>(tile.query_row / kMaskedRows);
-  const auto begin = static_cast<std::size_t>(branch.block_begin[list]);
-  const auto end = static_cast<std::size_t>(branch.block_begin[list + 1]);
-  return {std::span(branch.mask_of_block).subspan(begin, end - begin), branch.masks.data()};
-}
-
 Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                          const IndexTile& tile) const {
-  const std::int64_t first_q = tile.batch * index.q_rows * work_.heads + tile.head;
-  const std::int64_t first_kv = tile.batch * index.kv_rows * work_.kv_heads + tile.kv_head;
-  const std::int64_t row_bytes = work_.head_dim * dtype_bytes(work_.dtype);
-  const auto begin = static_cast<std::size_t>(tile.key_begin);
-  const auto count = static_cast<std::size_t>(tile.key_count);
-  const bool windows = has_windows(work_);
-  return {.dtype = work_.dtype,
-          .bf16_products = bf16_products_,
-          .head_dim = work_.head_dim,
-          .q = static_cast<const std::byte*>(operands.q) + first_q * row_bytes,
-          .k = static_cast<const std::byte*>(operands.k) + first_kv * row_bytes,
-          .v = static_cast<const std::byte*>(operands.v) + first_kv * row_bytes,
-          .q_stride = work_.heads * work_.head_dim,
-          .kv_stride = work_.kv_heads * work_.head_dim,
-          .queries = {tile.query_row, tile.query_step, tile.query_count},
-          .query_rows = branch.query_rows,
-          .q_slots = index.q_slots,
-          .key_slot = std::span(branch.key_slot).subspan(begin, count),
-          .key_position = windows ? std::span<const std::int32_t>{}
-                                  : std::span(branch.key_position).subspan(begin, count),
-          .masks = windows ? masks_of(branch, tile) : TileMasks{},
-          .keys_backwards = tile.keys_backwards,
-          .mask = windows ? Mask::full : work_.mask,  // the masks of windows are causal if the case is
-          .o = static_cast<std::byte*>(output(operands)) +
-               first_q * work_.head_dim * dtype_bytes(output_dtype(operands)),
-          .o_dtype = output_dtype(operands),
-          .lse = operands.lse + first_q,
-          .lse_stride = work_.heads,
-          .combine = tile.merge ? Combine::merge : Combine::store};
+  Tile made = tile_operands(work_, operands, index, branch, tile);
+  const std::int64_t first = (tile.batch * index.q_rows * work_.heads + tile.head) * work_.head_dim;
+  made.bf16_products = bf16_products_;
+  made.o = static_cast<std::byte*>(output(operands)) + first * dtype_bytes(output_dtype(operands));
+  made.o_dtype = output_dtype(operands);
+  made.combine = tile.merge ? Combine::merge : Combine::store;
+  return made;
 }
 
 void DilatedCpu::round_collected(const Operands& operands) const {
@@ -213,6 +194,7 @@ void DilatedCpu::run(const Operands& operands, const Index& index) {
 }
 
 std::unique_ptr<Execution> prepare(const Case& work, const KernelChoice&, int threads) {
+  if (work.pass == Pass::backward) return dilated_cpu_backward(work, threads);
   return std::make_unique<DilatedCpu>(work, threads);
 }
 

@@ -107,9 +107,10 @@ constexpr const char* kWindowTimes =
 constexpr const char* kChains =
     "Each step is the one before with one change. Factor: time before / time after. So far: time of the "
     "first step / time of this one, the product of the factors. All steps took turns in the same rounds. "
-    "What "
-    "computes another function than the case asks for is timed all the same, because it is what was "
-    "compared; its output is only checked to be finite.";
+    "Here a ratio is of the median times of a process, because such ratios multiply. In other tables a "
+    "speedup is the median ratio of paired rounds, so the two differ a little. What computes another "
+    "function than the case asks for is timed all the same, because it is what was compared; its "
+    "output is only checked to be finite. docs/reported.md says what the programs of the reports do.";
 
 // Findings as sections. What the first sentences of the document say is not said again.
 class Tellings {

@@ -57,7 +57,7 @@ function panelsOfCases() {
         caption: `${caption} Exact: counted from the layout.`,
         valueOf: (record) => plain(counter(record, name), 4)
       });
-  if (timed.some(CLOCK))
+  if (distinct(timed.filter(CLOCK).flatMap(CLOCK)).length > 1)
     panels.push({
       id: "figure-case-clock",
       title: "GPU clock during the timing",

@@ -31,6 +31,10 @@ function roofsOf(records) {
   });
 }
 
+// A roofline needs a roof, or several intensities.
+const showsRates = (records) => records.length > 0 &&
+    (roofsOf(records).length > 0 || distinct(records.map((record) => record.flops / record.min_bytes)).length > 1);
+
 function roofline(records) {
   const roofs = roofsOf(records),
         series = byVariant(records, (record) => ({

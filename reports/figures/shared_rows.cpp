@@ -71,7 +71,8 @@ json chains_json(const View& view) {
                        {"change", step.step.change},
                        {"factor", measured_json(step.factor)},
                        {"so_far", measured_json(step.so_far)}});
-    json made = {{"work", whole_case_text(*chain.where->work)}, {"steps", std::move(steps)}};
+    json made = {
+        {"work", whole_case_text(*chain.where->work)}, {"end", chain.end}, {"steps", std::move(steps)}};
     put_known(made, "claimed", chain.claimed);
     chains.push_back(std::move(made));
   }

@@ -1,5 +1,5 @@
 // A figure as a specification of Vega; the page and the static figures draw the same one. A figure is {title, x, y,
-// series, lines, rows, stems, height, caption}. Axes: {title, log, min, max, ticks, step, text, labels, reverse,
+// series, lines, rows, namesAside, stems, height, caption}. Axes: {title, log, min, max, ticks, step, text, labels, reverse,
 // binary, percent}. Series: {name, points, bars, line, bare, hollow, hidden, unnamed, paint}; `bars` is the axis of the
 // intervals, `line` joins the points, `bare` shows none of them. Points: {x, y, low, high, text, title, lines, record};
 // `title`, lines() and `record` serve the page.
@@ -14,22 +14,30 @@ const bySeries = {
 const mark = (type, data, update, more = {}) =>
     ({type, ...data && {from: {data}}, interactive: false, ...more, encode: {update}});
 
-// Lines at given values; the name of a vertical line stands along it.
+// Lines at given values: [axis, value, name, place]. The name of a vertical line stands along it, or `place`: "above"
+// the picture.
 function guideMarks(lines = []) {
-  return lines.flatMap(([axis, at, name]) => {
+  const quiet = constant(paint("--soft"));
+  const nameOf = (here, name, place) => (place === "above" ? {
+    x: here,
+    y: constant(-6),
+    align: {signal: `scale('x', ${here.value}) > 0.75 * width ? 'right' : 'center'`},
+    text: constant(name),
+    fill: quiet
+  } : {
+    x: {...here, offset: -4},
+    y: {signal: "height", offset: -6},
+    angle: constant(-90),
+    text: constant(name),
+    fill: quiet
+  });
+  return lines.flatMap(([axis, at, name, place]) => {
     const here = {scale: axis, value: at},
           ends = axis === "x" ? {x: here, y: constant(0), y2: {signal: "height"}} :
                                 {y: here, x: constant(0), x2: {signal: "width"}};
     return [
-      mark("rule", null, {...ends, stroke: constant(paint("--soft")), strokeDash: constant([5, 4])}, {clip: true}),
-      ...name ? [mark("text", null, {
-        x: {...here, offset: -4},
-        y: {signal: "height", offset: -6},
-        angle: constant(-90),
-        text: constant(name),
-        fill: constant(paint("--soft"))
-      })] :
-                []
+      mark("rule", null, {...ends, stroke: quiet, strokeDash: constant([5, 4])}, {clip: true}),
+      ...name ? [mark("text", null, nameOf(here, name, place))] : []
     ];
   });
 }
@@ -106,14 +114,31 @@ function barMarks() {
   ];
 }
 
+// Where the names of rows stand, and in how many lines at most: above each row, or, if `namesAside` asks for it and the
+// picture is wide enough, left of the axis.
+function namesOf(figure, width) {
+  const rows = figure.rows ?? [];
+  if (!figure.namesAside) return {rows, aside: 0, lines: 1};
+  const aside = width >= 700 ? Math.min(0.4 * width, 400) : 0;
+  const wrapped = rows.map((name) => linesOfTitle(name, (aside || width) - 24));
+  return {rows: wrapped, aside, lines: Math.max(...wrapped.map((lines) => lines.length))};
+}
+
 // Names of rows; paper around the letters keeps lines apart from them. Of a picture that stands alone, the width is
 // only estimated, and too large.
-function rowMarks(still) {
+function rowMarks(still, {aside}) {
+  const above = {x: constant(2), y: {...along("y", "row"), offset: {signal: "-9 - 14 * (datum.lines - 1)"}}};
+  const left = {
+    x: constant(-10),
+    align: constant("right"),
+    baseline: constant("middle"),
+    y: {...along("y", "row"), offset: {signal: "4 - 7 * (datum.lines - 1)"}}
+  };
   const named = {
-    x: constant(2),
-    y: {...along("y", "row"), offset: -9},
+    ...aside ? left : above,
     text: {field: "name"},
-    limit: {signal: still ? "1.25 * width" : "width"}
+    lineHeight: constant(14),
+    limit: {signal: aside ? String(aside) : still ? "1.25 * width" : "width"}
   };
   return [
     mark("text", "rows", {...named, stroke: constant(paint("--paper")), strokeWidth: constant(4)}),
@@ -179,7 +204,7 @@ function themeOf(still) {
   };
 }
 
-function dataOf(figure, shown, lines, domains) {
+function dataOf(figure, names, shown, lines, domains) {
   const within = (name, value) =>
       (figure[name].labels ? value : Math.min(Math.max(value, domains[name][0]), domains[name][1]));
   const intervals = shown.flatMap(
@@ -196,7 +221,7 @@ function dataOf(figure, shown, lines, domains) {
                           (point) => ({...point, series: name, hollow, end: Math.max(point.x, point.high ?? point.x)})))
     },
     {name: "intervals", values: intervals}, {name: "active", values: []},
-    {name: "rows", values: (figure.rows ?? []).map((name, row) => ({name, row}))},
+    {name: "rows", values: names.rows.map((name, row) => ({name, row, lines: [name].flat().length}))},
     ...lines.map(({data, points}) => ({name: data, values: points.map(({x, y}) => ({x, y}))}))
   ];
 }
@@ -210,7 +235,9 @@ function specificationOf(figure, width, still) {
   const lines = shown.filter((one) => one.line)
                     .map((one, place) => ({data: `line${place}`, points: one.points, look: looks.get(one.name)}));
   const {rows, legends} = still ? legendOf(figure, names, width) : {rows: 0, legends: []};
-  const height = figure.height ?? (figure.rows ? 90 + 38 * figure.rows.length : 380);
+  const rowNames = namesOf(figure, width);
+  const rowHeight = rowNames.aside || rowNames.lines === 1 ? 38 : 36 + 14 * rowNames.lines;
+  const height = figure.height ?? (figure.rows ? 90 + rowHeight * figure.rows.length : 380);
   return {
     width,
     height: height + (still ? 60 + 22 * rows : 0),
@@ -218,15 +245,15 @@ function specificationOf(figure, width, still) {
     padding: still ? 14 : 4,
     config: themeOf(still),
     title: still ? {text: figure.title, subtitle: still.machine} : undefined,
-    data: dataOf(figure, shown, lines, domains),
+    data: dataOf(figure, rowNames, shown, lines, domains),
     scales: scalesOf(figure, domains, looks, names, still),
     axes: [
-      axisOf(figure, "x", domains.x, width - 70), ...figure.rows ? [] : [axisOf(figure, "y", domains.y, height - 70)]
+      axisOf(figure, "x", domains.x, width - 70 - rowNames.aside), ...figure.rows ? [] : [axisOf(figure, "y", domains.y, height - 70)]
     ],
     legends,
     marks: [
       ...guideMarks(figure.lines), ...figure.stems ? stemMarks() : [],
-      ...figure.x.labels ? barMarks() : pointMarks(lines), ...figure.rows ? rowMarks(still) : []
+      ...figure.x.labels ? barMarks() : pointMarks(lines), ...figure.rows ? rowMarks(still, rowNames) : []
     ],
   };
 }

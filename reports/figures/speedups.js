@@ -3,6 +3,9 @@ const SPEEDUP_AXIS = {
   title: "speedup (above 1: faster)"
 };
 
+// Whether the cases differ in `key`: against one value nothing can be drawn.
+const variesOver = (key) => distinct(compared.map((record) => record.of[key])).length > 1;
+
 function speedupPoint(record, x, ...told) {
   return {
     x,
@@ -76,8 +79,10 @@ function speedupByWorkingSet(records, marks) {
 function metricsOf() {
   const metrics =
       new Map(Object.entries(DATA.figures).map(([key, title]) => [key, [title, (record) => record.figures[key]]]));
+  for (const [key, [, of]] of metrics)
+    if (distinct(compared.map(of)).length < 2) metrics.delete(key);
   for (const one of DATA.counters)
-    if (compared.some((record) => counter(record, one.name) != null))
+    if (distinct(compared.map((record) => counter(record, one.name))).length > 1)
       metrics.set(one.name, [
         `${readable(one.name)}${one.unit ? ` (${one.unit})` : ""}, ${one.source}`, (record) => counter(record, one.name)
       ]);

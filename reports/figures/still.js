@@ -63,12 +63,12 @@ function timesOfCases() {
 
 const rated = timed.filter((record) => record.flops && record.min_bytes && record.tflops);
 const STILLS = {
-  chain: () => (DATA.chains.length ? chainOf(DATA.chains[0]) : null),
+  chain: () => (DATA.chains.length ? chainOf(DATA.chains[largestClaim()]) : null),
   claims: () => (DATA.claims.length ? claimedAndMeasured() : null),
   rates: () => (DATA.rates.length ? rateBars(DATA.rates[0]) : null),
-  speedup_length: () => (compared.length ? speedupBy("n", "sequence length", compared) : null),
-  speedup_dilation: () => (compared.length ? speedupBy("r", "largest dilation", compared) : null),
-  roofline: () => (rated.length ? roofline(rated) : null),
+  speedup_length: () => (variesOver("n") ? speedupBy("n", "sequence length", compared) : null),
+  speedup_dilation: () => (variesOver("r") ? speedupBy("r", "largest dilation", compared) : null),
+  roofline: () => (showsRates(rated) ? roofline(rated) : null),
   rivals: () => (new Set(DATA.rivals.map((pair) => pair.rival)).size > 1 ? kernelsAgainstRivals() : null),
   times: () => (timed.length ? timesOfCases() : null),
 };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "reports/findings/sentences.hpp"
+#include "reports/tables/claim_cells.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -16,13 +17,10 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
     claims.insert(answer.claim);
     if (answer.verdict != ClaimVerdict::not_testable && !answer.other_dtype) tested.insert(answer.claim);
   }
-  if (tested.empty())
-    return fmt::format("These records test none of the {} of the seed reports.",
-                       plural(claims.size(), "claim", "claims"));
-  return fmt::format(
-      "These records test {} of the {} of the seed reports. Verdicts on all claims, one for each case and "
-      "quantity:",
-      tested.size(), plural(claims.size(), "claim", "claims"));
+  return fmt::format("These records test {} of {} of claims.{}",
+                     tested.empty() ? "none" : std::to_string(tested.size()),
+                     plural(claims.size(), "figure", "figures"),
+                     tested.empty() ? "" : " Verdicts on all of them, one for each case and quantity:");
 }
 
 std::string status_sentence(const View& view) {
@@ -75,8 +73,7 @@ std::string papers_sentence(const std::vector<ClaimAnswer>& answers) {
   for (const ClaimAnswer& answer : answers) ++verdicts[answer.verdict];
   if (verdicts.empty()) return "";
   std::vector<std::string> parts;
-  for (const auto& [verdict, count] : verdicts)
-    parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+  for (const auto& [verdict, count] : verdicts) parts.push_back(counted_verdict(count, to_string(verdict)));
   return fmt::format("Claims of papers: {}.", fmt::join(parts, ", "));
 }
 

@@ -130,14 +130,16 @@ function ringFigures() {
 
 function chainFigures() {
   if (DATA.chains.length === 0) return [];
-  let chosen = 0;
+  let chosen = largestClaim();
+  const control = select("Case", DATA.chains.map((chain, place) => [place, chain.work]), (value) => {
+    chosen = Number(value);
+    block.redraw();
+  }, null);
+  control.querySelector("select").value = chosen;
   const block = figure({
     id: "figure-chain",
     title: "What each step does to the time",
-    controls: DATA.chains.length > 1 ? [select("Case", DATA.chains.map((chain, place) => [place, chain.work]), (value) => {
-      chosen = Number(value);
-      block.redraw();
-    }, null)] : [],
+    controls: DATA.chains.length > 1 ? [control] : [],
     describe: () => chainOf(DATA.chains[chosen])
   });
   return [block];
@@ -160,25 +162,24 @@ function figureSections() {
       sections.push(sectionOf(id, title, ...filled));
   };
   if (compared.length) {
-    const several = (key) => new Set(compared.map((record) => record.of[key])).size > 1;
     const panels = [];
-    if (several("n") || !several("r"))
+    if (variesOver("n"))
       panels.push(chosenFigure(
           "figure-length", "Speedup against sequence length", [BY_KERNEL, BY_DTYPE, BY_PAGES, BY_DILATION],
           (records) => speedupBy("n", "sequence length", records)));
-    if (several("r"))
+    if (variesOver("r"))
       panels.push(chosenFigure(
           "figure-dilation", "Speedup against dilation", [BY_KERNEL, BY_DTYPE, BY_PAGES, BY_LENGTH],
           (records) => speedupBy("r", "largest dilation", records)));
     add("speedups", "Speedup by length and dilation",
-        [el("div", {class: "panels wide"}, ...panels), workingSetFigure()]);
+        [panels.length ? el("div", {class: "panels wide"}, ...panels) : null, workingSetFigure()]);
   }
   if (timed.length) add("one-case", "One case: times, and what explains them", casePanels());
   if (compared.length) add("counts", "What the counters explain", [metricFigure()]);
   add("chains", "The reported ratio, step by step", chainFigures());
   add("rings", "Rings", ringFigures());
   const rated = timed.filter((record) => record.flops && record.min_bytes && record.tflops);
-  if (rated.length)
+  if (showsRates(rated))
     add("rates", "Rates and limits",
         [figure({id: "figure-roofline", title: "Rate against arithmetic intensity", describe: () => roofline(rated)})]);
   const verified = timed.filter((record) => record.verify?.tolerance > 0);

@@ -54,6 +54,7 @@ function makeFilterable(table, frame) {
 function enhanceTables() {
   for (const frame of document.querySelectorAll("main .scroll")) {
     const table = frame.querySelector("table");
+    if (table.querySelector("tr.group")) continue;  // its rows belong to what stands above them
     if (table.tBodies[0].rows.length > 1) makeSortable(table);
     if (table.tBodies[0].rows.length > 8) makeFilterable(table, frame);
   }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fills the generated parts of Markdown pages, and draws the picture of README.md, from published records.
 
-generated_blocks.py fill [PATH...]    writes every block between '<!-- generated: NAME [ARGUMENT...] -->' and '<!-- end -->'
+generated_blocks.py fill [PATH...]    writes every block between '<!-- generated: NAME [ARGUMENT...] -->' and
+                                      '<!-- end -->', and lists the files that it changed
 generated_blocks.py check [PATH...]   says which blocks that would change: exit 1 if there are any,
                                       2 if a page or its records cannot be read
 
@@ -123,19 +124,20 @@ def difference(file, written, generated):
 
 
 def write(file, written, generated):
-    """Either the whole text or none of it, if it is another one."""
+    """Either the whole text or none of it, if it is another one. Returns whether it is."""
     if written == generated:
-        return
+        return False
     part = file.with_name(f".{file.name}.part")
     try:
         part.write_text(generated)
         part.replace(file)
     finally:
         part.unlink(missing_ok=True)
+    return True
 
 
 def main(command, paths):
-    published, stale = Published(), []
+    published, stale, changed = Published(), [], []
     for file in (file for path in paths or default_paths() for file in files_of(pathlib.Path(path))):
         if has_no_page(file):
             print(f"{file.parent}: no findings page; you may write {file} with the marks of blocks")
@@ -146,10 +148,10 @@ def main(command, paths):
         except MarkError as error:
             raise MarkError(f"{file}: {error}") from error
         if command == "fill":
-            write(file, written, generated)
+            changed += [f"written: {file}"] if write(file, written, generated) else []
         elif said := difference(file, written, generated):
             stale.append(said)
-    print("\n".join(stale) or ("as generated" if command == "check" else "written"))
+    print("\n".join(stale + changed) or "as generated")
     return int(bool(stale))
 
 

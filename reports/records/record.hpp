@@ -33,7 +33,16 @@ struct Interval {
   double high = 0;
 };
 
-// What a comparison of rows of the output with the reference found.
+// What a comparison of rows of one tensor with the reference found, as in RowCheck.
+struct TensorCheck {
+  std::string name;  // "O", "dQ", "dK", "dV"
+  double max_abs = 0, rel_l2 = 0;
+  std::int64_t rows = 0;
+  double tolerance = 0, worst = 0;
+};
+
+// What a comparison of rows of the output with the reference found. With gradients: of the worst tensor, and
+// `rows` of all.
 struct RowCheck {
   double max_abs = 0;      // largest |O - reference|, over the rows compared
   double rel_l2 = 0;       // |O - reference|_2 / |reference|_2
@@ -43,6 +52,7 @@ struct RowCheck {
   // The largest error of a row as a multiple of its tolerance: at most 1 in a right output. Older records
   // have one tolerance for all rows instead.
   std::optional<double> worst;
+  std::vector<TensorCheck> tensors = {};  // with gradients each tensor, otherwise none
 };
 
 // The largest error of a row as a multiple of its tolerance; of older records, of the tolerance of all rows.

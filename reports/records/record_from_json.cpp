@@ -254,6 +254,14 @@ RowCheck row_check_from(const json& from) {
                  .rows = integer_at(from, "rows"),
                  .tolerance = amount_at(from, "tolerance")};
   if (from.contains("worst")) check.worst = optional_amount_at(from, "worst");
+  if (const auto tensors = from.find("tensors"); tensors != from.end() && !tensors->is_null())
+    for (const json& tensor : array_at(from, "tensors"))
+      check.tensors.push_back({.name = text_at(tensor, "name"),
+                               .max_abs = amount_at(tensor, "max_abs"),
+                               .rel_l2 = amount_at(tensor, "rel_l2"),
+                               .rows = integer_at(tensor, "rows"),
+                               .tolerance = amount_at(tensor, "tolerance"),
+                               .worst = amount_at(tensor, "worst")});
   return check;
 }
 

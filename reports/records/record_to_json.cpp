@@ -104,9 +104,21 @@ json asked_json(const Record& record) {
 }
 
 json check_json(const RowCheck& check) {
-  return {{"max_abs", number(check.max_abs)},         {"rel_l2", number(check.rel_l2)},
-          {"lse_max_abs", number(check.lse_max_abs)}, {"rows", check.rows},
-          {"tolerance", number(check.tolerance)},     {"worst", check.worst ? number(*check.worst) : json()}};
+  json tensors;
+  for (const TensorCheck& tensor : check.tensors)
+    tensors.push_back({{"name", tensor.name},
+                       {"max_abs", number(tensor.max_abs)},
+                       {"rel_l2", number(tensor.rel_l2)},
+                       {"rows", tensor.rows},
+                       {"tolerance", number(tensor.tolerance)},
+                       {"worst", number(tensor.worst)}});
+  return {{"max_abs", number(check.max_abs)},
+          {"rel_l2", number(check.rel_l2)},
+          {"lse_max_abs", number(check.lse_max_abs)},
+          {"rows", check.rows},
+          {"tolerance", number(check.tolerance)},
+          {"worst", check.worst ? number(*check.worst) : json()},
+          {"tensors", tensors}};
 }
 
 // The comparison before the timing has no object of its own: its keys are those of schema 2.

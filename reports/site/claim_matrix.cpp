@@ -38,7 +38,7 @@ std::vector<Row> rows_of(const std::vector<MachineOverview>& machines) {
         if (row == rows.end())
           row = rows.insert(row, {entry.claim, entry.title, entry.compares, entry.of_paper,
                                   std::vector<std::vector<Answer>>(machines.size())});
-        row->cells[column].push_back({&entry, machines[column].address + "/" + sweep_address(sweep)});
+        row->cells[column].push_back({&entry, page_of(machines[column], sweep)});
       }
   const auto papers =
       std::stable_partition(rows.begin(), rows.end(), [](const Row& row) { return !row.of_paper; });
@@ -64,7 +64,7 @@ Cell verdicts_of(const std::vector<Answer>& answers) {
   std::stable_sort(said.begin(), said.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
-  for (const auto& [verdict, count] : said) parts.push_back(fmt::format("{} {}", count, verdict.text));
+  for (const auto& [verdict, count] : said) parts.push_back(counted_verdict(count, verdict.text));
   return {fmt::format("{}", fmt::join(parts, ", ")), Tone::neutral};
 }
 
@@ -90,6 +90,19 @@ std::string verdict_anchor(const Answer& answer) {
   return answer.entry->of_paper ? "#literature" : "#claims";
 }
 
+// What the colours of the cells say; the words of each cell say it too.
+std::string legend_html() {
+  constexpr std::pair<Tone, std::string_view> kEntries[] = {
+      {Tone::good, "the claimed gain is reproduced"},
+      {Tone::bad, "contradicted"},
+      {Tone::excluded, "claim excluded"},
+      {Tone::neutral, "anything else, or several verdicts"}};
+  std::string html = "<p class=\"colours\">Colours:";
+  for (const auto& [tone, words] : kEntries)
+    html += fmt::format(" <span class=\"{}\">{}</span>", class_of(tone), words);
+  return html + "</p>\n";
+}
+
 std::string cell_html(const std::vector<Answer>& answers) {
   if (answers.empty()) return "<td class=\"muted\">not tested</td>";
   const Cell verdicts = verdicts_of(answers);
@@ -104,16 +117,17 @@ std::string claim_matrix_html(const std::vector<MachineOverview>& machines) {
   const std::vector<Row> rows = rows_of(machines);
   if (rows.empty()) return "";
   std::string html =
+      legend_html() +
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Claims by machine\">\n<table>\n"
-      "<thead><tr><th scope=\"col\">claim</th>";
+      "<thead><tr><th scope=\"col\">claim</th><th scope=\"col\">compares</th>";
   for (const MachineOverview& machine : machines)
     html += fmt::format("<th scope=\"col\">{}</th>", html_text(machine.name));
-  html += "<th scope=\"col\">compares</th><th scope=\"col\">what it says</th></tr></thead>\n<tbody>\n";
+  html += "<th scope=\"col\">what it says</th></tr></thead>\n<tbody>\n";
   for (const Row& row : rows) {
-    html += fmt::format("<tr><td>{}</td>", html_text(row.claim));
+    html += fmt::format("<tr><td>{}</td><td class=\"brief\">{}</td>", html_text(row.claim),
+                        html_text(row.compares));
     for (const std::vector<Answer>& cell : row.cells) html += cell_html(cell);
-    html += fmt::format("<td class=\"wide\">{}</td><td class=\"wide\">{}</td></tr>\n",
-                        html_text(row.compares), html_text(row.title));
+    html += fmt::format("<td class=\"wide\">{}</td></tr>\n", html_text(row.title));
   }
   return html + "</tbody>\n</table>\n</div>\n";
 }

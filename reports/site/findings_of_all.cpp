@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "reports/site/joint_verdicts.hpp"
+#include "reports/tables/claim_cells.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -62,14 +63,6 @@ std::vector<Tests> tests_of_all(const std::vector<MachineOverview>& machines) {
   return all;
 }
 
-// "0.986 to 0.999"; one number if both ends read the same.
-std::string range_text(const std::vector<double>& values, int digits) {
-  if (values.empty()) return "";
-  const auto [least, most] = std::ranges::minmax(values);
-  const std::string low = fmt::format("{:.{}f}", least, digits), high = fmt::format("{:.{}f}", most, digits);
-  return low == high ? low : low + " to " + high;
-}
-
 Table machines_table(const std::vector<Tests>& tests) {
   using T = const Tests&;
   const std::vector<ColumnOf<Tests>> columns = {
@@ -101,7 +94,14 @@ std::string other_dtype_sentence(const Tests& tests) {
   return fmt::format("{}Hilbert order is {} % slower than linear order.", head, range_text(speedups, 0));
 }
 
-// "none is reproduced, 8 claim excluded, 3 inconclusive": every verdict, so that they add up.
+// "2 are excluded", "1 shows no gain".
+std::string verdict_said(ClaimVerdict verdict, std::size_t count) {
+  const bool one = count == 1;
+  if (verdict == ClaimVerdict::no_gain) return fmt::format("{} {} no gain", count, one ? "shows" : "show");
+  return fmt::format("{} {} {}", count, one ? "is" : "are", verdict_word(to_string(verdict)));
+}
+
+// "none is reproduced, 8 are excluded, 3 are inconclusive": every verdict, so that they add up.
 std::string verdicts_text(const std::vector<const ClaimEntry*>& entries) {
   std::vector<std::pair<ClaimVerdict, std::size_t>> counts;
   std::size_t won = 0;
@@ -120,7 +120,7 @@ std::string verdicts_text(const std::vector<const ClaimEntry*>& entries) {
   std::ranges::stable_sort(counts, std::greater<>(), &std::pair<ClaimVerdict, std::size_t>::second);
   std::string text =
       fmt::format("{} {} reproduced", won == 0 ? "none" : std::to_string(won), won <= 1 ? "is" : "are");
-  for (const auto& [verdict, count] : counts) text += fmt::format(", {} {}", count, to_string(verdict));
+  for (const auto& [verdict, count] : counts) text += ", " + verdict_said(verdict, count);
   return text;
 }
 
@@ -148,14 +148,30 @@ std::string misses_sentence(const MachineOverview& machine) {
   return said;
 }
 
-// The chains of all runs, the largest reported ratio first.
+// The reported ratios of all runs, the largest first. Each links to the page that takes it apart.
 Table reported_by_all(const std::vector<MachineOverview>& machines) {
-  std::vector<ReportedCase> cases;
+  struct Found {
+    const MachineOverview* machine;
+    const SweepOverview* sweep;
+    ReportedCase of_case;
+  };
+  std::vector<Found> found;
   for (const MachineOverview& machine : machines)
     for (const SweepOverview& sweep : machine.sweeps)
-      cases.insert(cases.end(), sweep.reported.begin(), sweep.reported.end());
-  std::ranges::stable_sort(cases, std::greater<>(), &ReportedCase::reported);
-  return reported_table(cases);
+      for (const ReportedCase& of_case : sweep.reported)
+        if (of_case.reported) found.push_back({&machine, &sweep, of_case});
+  std::ranges::stable_sort(found, std::greater<>(), [](const Found& one) { return *one.of_case.reported; });
+  std::vector<ReportedCase> cases;
+  for (const Found& one : found) cases.push_back(one.of_case);
+  Table table = reported_table(cases);
+  table.caption = "Reported ratios, measured again";
+  if (machines.size() > 1) table.columns.push_back({"machine", "machine"});
+  const auto ratio = std::ranges::find(table.columns, "reported", &Column::key) - table.columns.begin();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    table.rows[i][static_cast<std::size_t>(ratio)].link = page_of(*found[i].machine, *found[i].sweep);
+    if (machines.size() > 1) table.rows[i].push_back({short_name(*found[i].machine)});
+  }
+  return table;
 }
 
 // "Intel(R) Xeon(R) Processor @ 2.70GHz": "Intel Xeon".

@@ -15,7 +15,7 @@ namespace {
 struct Place {
   const MachineOverview* machine = nullptr;
   const SweepOverview* sweep = nullptr;
-  std::string page() const { return machine->address + "/" + sweep_address(*sweep); }
+  std::string page() const { return page_of(*machine, *sweep); }
 };
 
 std::vector<Place> places_of(const std::vector<MachineOverview>& machines) {
@@ -141,6 +141,20 @@ std::string finding_html(const std::vector<Finding>& findings, std::string_view 
   return finding->table.rows.empty() ? html : html + to_html(finding->table);
 }
 
+std::string reported_html(const std::vector<Finding>& findings) {
+  constexpr std::size_t kMost = 6;
+  const Finding* finding = find_finding(findings, "reported");
+  if (finding == nullptr) return "";
+  Table table = finding->table;
+  const std::size_t left = table.rows.size() - std::min(table.rows.size(), kMost);
+  table.rows.resize(table.rows.size() - left);
+  return paragraph_html(
+             "The reports' own programs, run again. A number links to the page that takes the ratio "
+             "apart, step by step." +
+             (left == 0 ? "" : fmt::format(" The pages of sweeps have {} more.", left))) +
+         to_html(table);
+}
+
 }  // namespace
 
 std::string machine_parts(const MachineOverview& machine) {
@@ -182,6 +196,7 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
       .answer = answer_sentences(machines),
       .cards = cards_html(machines),
       .sections = {
+          {"reported", "What the reports' own programs give", reported_html(findings)},
           {"claims", "Claims against machines",
            matrix.empty() ? ""
                           : paragraph_html("Each cell: the verdicts of all answers of that machine, and the "
@@ -190,7 +205,6 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
                                            "ratio that is named under compares. A verdict links to the page "
                                            "that explains it, a number to its record.") +
                                 matrix + apart},
-          {"reported", "The reports' own programs, run again", finding_html(findings, "reported")},
           {"rivals", "Kernels against rivals", rivals_html(places)},
           {"windows", "Windows",
            sentences_html(places, "#pairs", [](const SweepOverview& sweep) { return sweep.windows; })},

@@ -27,7 +27,7 @@ void add_new(std::vector<std::string>& values, const std::string& value) {
 }
 
 // An answer over all cases counts only in the sweep of the claim: elsewhere the cases are others.
-bool counts(const ClaimAnswer& answer, const View& view) {
+bool is_told(const ClaimAnswer& answer, const View& view) {
   return answer.verdict != ClaimVerdict::not_testable &&
          (answer.where != nullptr || view.sweep == answer.claim->claim_id);
 }
@@ -40,7 +40,7 @@ bool has_few_counts(const ClaimAnswer& answer) {
 std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimAnswer>& answers) {
   std::vector<ClaimEntry> entries;
   for (const ClaimAnswer& answer : answers) {
-    if (!counts(answer, view)) continue;
+    if (!is_told(answer, view)) continue;
     ClaimEntry entry{.claim = answer.claim->claim_id,
                      .title = of_paper(*answer.claim) ? answer.claim->says : answer.claim->title,
                      .compares = compared(answer),
@@ -118,16 +118,23 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
                      .cases = view.cases.size(),
                      .records = view.record_count,
                      .claims = claim_entries(view, answers),
-                     .reported = reported_cases(view),
                      .rivals = rival_entries(view),
                      .rings = rings_sentence(view),
-                     .windows = windows_sentence(view)};
+                     .windows = windows_sentence(view),
+                     .reported = reported_cases(view)};
   add_surroundings(made, view);
   const auto judged = std::count_if(view.twins.begin(), view.twins.end(),
                                     [](const Record* twin) { return twin->speedup.has_value(); });
   if (static_cast<std::size_t>(judged) >= kFewestTwins)
     made.twins = {twins_sentence(view), twins_distances_sentence(view)};
   return made;
+}
+
+std::string range_text(const std::vector<double>& values, int digits) {
+  if (values.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(values);
+  const std::string low = fmt::format("{:.{}f}", least, digits), high = fmt::format("{:.{}f}", most, digits);
+  return low == high ? low : low + " to " + high;
 }
 
 bool on_processor(const MachineOverview& machine) {
@@ -139,40 +146,84 @@ std::string sweep_address(const SweepOverview& sweep) {
   return address_of(sweep.name) + "/index.html";
 }
 
-std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines) {
-  std::map<Verdict, std::size_t> beside;
-  std::size_t controlled = 0, gains = 0, reproduced = 0;
+std::string page_of(const MachineOverview& machine, const SweepOverview& sweep) {
+  return machine.address + "/" + sweep_address(sweep);
+}
+
+namespace {
+
+// All answers about kernel time, counted.
+struct TimeAnswers {
+  std::map<Verdict, std::size_t> beside;  // random order, the control
+  std::size_t controlled = 0, controlled_losses = 0, gains = 0, reproduced = 0;
   std::vector<double> speedups;
+  std::map<std::string, std::vector<double>> others;  // speedups by dtype, if it is not the claim's
+
+  void add(const ClaimEntry& entry) {
+    if (entry.of_paper || entry.compares != kKernelTime) return;
+    if (entry.other_dtype) {
+      if (entry.measured) others[entry.dtype].push_back(*entry.measured);
+      return;
+    }
+    if (entry.measured) speedups.push_back(*entry.measured);
+    if (entry.against_random) {
+      ++beside[*entry.against_random];
+      ++controlled;
+      controlled_losses += !entry.gain;
+    }
+    gains += entry.gain;
+    reproduced += entry.gain && entry.verdict == ClaimVerdict::reproduced;
+  }
+};
+
+TimeAnswers time_answers(const std::vector<MachineOverview>& machines) {
+  TimeAnswers tests;
   for (const MachineOverview& machine : machines)
     for (const SweepOverview& sweep : machine.sweeps)
-      for (const ClaimEntry& entry : sweep.claims) {
-        if (entry.of_paper || entry.other_dtype || entry.compares != kKernelTime) continue;
-        if (entry.measured) speedups.push_back(*entry.measured);
-        if (entry.against_random) ++beside[*entry.against_random], ++controlled;
-        gains += entry.gain;
-        reproduced += entry.gain && entry.verdict == ClaimVerdict::reproduced;
-      }
-  if (controlled == 0 && gains == 0)
+      for (const ClaimEntry& entry : sweep.claims) tests.add(entry);
+  return tests;
+}
+
+std::string gains_sentence(const TimeAnswers& tests) {
+  return fmt::format("{} {} of a claim that Hilbert order makes a kernel faster: {} {} it.", tests.gains,
+                     tests.gains == 1 ? "test is" : "tests are",
+                     tests.reproduced == 0 ? "none" : std::to_string(tests.reproduced),
+                     tests.reproduced <= 1 ? "reproduces" : "reproduce");
+}
+
+std::string random_sentence(const TimeAnswers& tests) {
+  const auto count = [&](Verdict verdict) {
+    const auto found = tests.beside.find(verdict);
+    return found == tests.beside.end() ? std::size_t{0} : found->second;
+  };
+  const std::size_t open = count(Verdict::inconclusive);
+  return fmt::format(
+      "Compared with random order, the control, Hilbert order is shown to be as fast in {} of {}{}, faster "
+      "in {} and slower in {}; {} inconclusive.",
+      count(Verdict::equivalent), plural(tests.controlled, "test", "tests"),
+      tests.controlled_losses > 0 ? " (with claims of a loss)" : "", count(Verdict::faster),
+      count(Verdict::slower), open == 1 ? "1 is" : fmt::format("{} are", open));
+}
+
+std::string range_sentence(const TimeAnswers& tests) {
+  std::string said =
+      fmt::format("In the dtype of the claim, time of linear order / time of Hilbert order is {}",
+                  range_text(tests.speedups, 3));
+  for (const auto& [dtype, ratios] : tests.others)
+    said += fmt::format("; in {}, which is not that of the claim, {}", dtype, range_text(ratios, 3));
+  return said + ".";
+}
+
+}  // namespace
+
+std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines) {
+  const TimeAnswers tests = time_answers(machines);
+  if (tests.controlled == 0 && tests.gains == 0)
     return {"These results test no claim that an order makes a kernel faster."};
   std::vector<std::string> said;
-  if (gains > 0)
-    said.push_back(fmt::format("{} {} of a claim that Hilbert order makes a kernel faster: {} {} it.", gains,
-                               gains == 1 ? "test is" : "tests are",
-                               reproduced == 0 ? "none" : std::to_string(reproduced),
-                               reproduced <= 1 ? "reproduces" : "reproduce"));
-  if (controlled > 0)
-    said.push_back(fmt::format(
-        "Beside a random permutation, the control, Hilbert order is shown to be as fast in {} of {}, faster "
-        "in {} and "
-        "slower in {}; {} inconclusive.",
-        beside[Verdict::equivalent], plural(controlled, "test", "tests"), beside[Verdict::faster],
-        beside[Verdict::slower],
-        beside[Verdict::inconclusive] == 1 ? "1 is" : fmt::format("{} are", beside[Verdict::inconclusive])));
-  if (!speedups.empty()) {
-    const auto [least, most] = std::minmax_element(speedups.begin(), speedups.end());
-    said.push_back(
-        fmt::format("Time of linear order / time of Hilbert order is {:.3f} to {:.3f}.", *least, *most));
-  }
+  if (tests.gains > 0) said.push_back(gains_sentence(tests));
+  if (tests.controlled > 0) said.push_back(random_sentence(tests));
+  if (!tests.speedups.empty()) said.push_back(range_sentence(tests));
   return said;
 }
 

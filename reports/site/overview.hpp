@@ -52,11 +52,11 @@ struct SweepOverview {
   std::vector<std::string> processors, devices, drivers, days, kernels;  // different values
   std::int64_t cores = 0;          // of the processor; the most that a record names
   std::vector<ClaimEntry> claims;  // that were judged; over all cases only by the claim's own sweep
-  std::vector<ReportedCase> reported;
   std::vector<RivalEntry> rivals;
-  std::string rings, windows;      // sentences; empty if it has none
-  std::vector<std::string> twins;  // sentences, if at least kFewestTwins were judged
-  bool has_picture = false;        // figure.svg and figure.png are beside its page
+  std::string rings, windows;          // sentences; empty if it has none
+  std::vector<std::string> twins;      // sentences, if at least kFewestTwins were judged
+  bool has_picture = false;            // figure.svg and figure.png are beside its page
+  std::vector<ReportedCase> reported;  // of its chain
 };
 
 struct MachineOverview {
@@ -71,15 +71,22 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
 
 // Address of the page of a sweep, relative to that of its machine.
 std::string sweep_address(const SweepOverview& sweep);
+// The same relative to the index.
+std::string page_of(const MachineOverview& machine, const SweepOverview& sweep);
 
 // `compares` of claims about kernel time.
 inline constexpr std::string_view kKernelTime = "kernel time";
+
+// "0.986 to 0.999"; one number if both ends read the same, "" of none.
+std::string range_text(const std::vector<double>& values, int digits);
+
 // True if none of its records is of a GPU.
 bool on_processor(const MachineOverview& machine);
 
 // What all answers about kernel time say of Hilbert order: whether a claimed gain is reproduced, how it
-// stands to random order, the control, and the range of speedups. An answer in the dtype of its claim is a
-// test, of any sweep; over all cases together, only in the claim's own. `machines` need not be all.
+// stands to random order, the control, and the range of speedups in each dtype. An answer in the dtype of
+// its claim is a test, of any sweep; over all cases together, only in the claim's own. `machines` need not
+// be all.
 std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines);
 
 }  // namespace hilbench

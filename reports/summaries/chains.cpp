@@ -53,13 +53,23 @@ std::optional<Interval> of_single_runs(const MeasuredChain& chain) {
   return Interval{at(0.025), at(0.975)};
 }
 
-std::string chain_sentence(const MeasuredChain& chain) {
+// What tells the cases of a chain apart: the pattern, or, if two have the same, all of the case.
+std::string case_name(const MeasuredChain& chain, const std::vector<MeasuredChain>& chains) {
+  const std::string pattern = pattern_text(*chain.where->work);
+  const bool unique = std::ranges::count_if(chains, [&](const MeasuredChain& other) {
+                        return pattern_text(*other.where->work) == pattern;
+                      }) == 1;
+  return unique ? pattern : whole_case_text(*chain.where->work);
+}
+
+std::string chain_sentence(const MeasuredChain& chain, const std::string& name) {
   const std::optional<Measured>& whole = chain.whole();
-  std::string said = whole_case_text(*chain.where->work) + ": ";
-  if (chain.claimed) said += fmt::format("{} was reported. ", short_ratio(*chain.claimed));
-  if (!whole)
-    return said + fmt::format("It was not measured here: {} or {} has no time.",
-                              chain.steps.front().step.variant, chain.steps[chain.end].step.variant);
+  const std::string ratio = fmt::format("time of {} / time of {}", chain.steps.front().step.variant,
+                                        chain.steps[chain.end].step.variant);
+  std::string said =
+      chain.claimed ? fmt::format("{} was reported for {}: {}. ", short_ratio(*chain.claimed), name, ratio)
+                    : fmt::format("{}: {}. ", name, ratio);
+  if (!whole) return said + "It was not measured here: one of the two has no time.";
   said += fmt::format("The same programs give {} here{}.", interval_text(whole), product_text(chain));
   if (const auto single = of_single_runs(chain))
     said += fmt::format(" One timed execution of each would have given {} to {}.", short_ratio(single->low),
@@ -67,7 +77,7 @@ std::string chain_sentence(const MeasuredChain& chain) {
   if (chain.claimed && whole->ci.low <= *chain.claimed && *chain.claimed <= whole->ci.high)
     said += " What was reported lies within the interval.";
   else if (chain.claimed)
-    said += fmt::format(" {} / {} = {} was not reproduced here.", short_ratio(*chain.claimed),
+    said += fmt::format(" {} / {} = {} is not explained.", short_ratio(*chain.claimed),
                         short_ratio(whole->ratio), short_ratio(*chain.claimed / whole->ratio));
   return said;
 }
@@ -83,7 +93,6 @@ std::string peak_memory(const Record* record) {
 
 // A row of the table.
 struct Row {
-  bool first = false;  // of its chain
   std::string work, step = {}, change = {}, time = {}, memory = {}, factor = {}, so_far = {}, function = {};
 };
 
@@ -99,8 +108,7 @@ std::string function_of(const Record* record) {
 
 Row row_of(const MeasuredChain& chain, const MeasuredStep& step) {
   const bool beyond = &step > &chain.steps[chain.end];
-  return {.first = &step == &chain.steps.front(),
-          .work = whole_case_text(*chain.where->work),
+  return {.work = whole_case_text(*chain.where->work),
           .step = step.step.variant,
           .change = (beyond ? "beyond the claim: " : "") + step.step.change,
           .time = step.record != nullptr && step.record->time ? time_text(step.record->time->median_ns) : "",
@@ -116,7 +124,9 @@ std::vector<Row> rows_of_chain(const MeasuredChain& chain) {
   for (std::size_t i = 0; i < chain.steps.size(); ++i) {
     rows.push_back(row_of(chain, chain.steps[i]));
     if (i != chain.end || !chain.claimed || !chain.whole()) continue;
-    Row rest{.work = work, .step = "(what was reported, by what is here)"};
+    Row rest{.work = work,
+             .step = fmt::format("not explained: {} / {}", short_ratio(*chain.claimed),
+                                 short_ratio(chain.whole()->ratio))};
     rest.factor = short_ratio(*chain.claimed / chain.whole()->ratio);
     rest.so_far = short_ratio(*chain.claimed) + ", as reported";
     rows.push_back(std::move(rest));
@@ -169,35 +179,39 @@ Table reported_table(const std::vector<ReportedCase>& cases) {
       {{"reported", "reported", Align::right},
        [](C c) { return Cell{c.reported ? short_ratio(*c.reported) : ""}; }},
       {{"here", "the same programs here", Align::right}, [](C c) { return Cell{c.here}; }},
-      {{"largest", "the step that changes most", Align::wrapped}, [](C c) { return Cell{c.largest}; }},
+      {{"largest", "the step that moves it most", Align::wrapped}, [](C c) { return Cell{c.largest}; }},
       {{"own", "Hilbert order in a kernel here", Align::right}, [](C c) { return Cell{c.own}; }}};
   return make_table<ReportedCase>("reported", "", columns, cases);
 }
 
 std::vector<std::string> chain_sentences(const View& view) {
   std::vector<std::string> said;
-  for (const MeasuredChain& chain : measured_chains(view)) said.push_back(chain_sentence(chain));
+  const std::vector<MeasuredChain> chains = measured_chains(view);
+  for (const MeasuredChain& chain : chains) said.push_back(chain_sentence(chain, case_name(chain, chains)));
   return said;
 }
 
 Table chains_table(const View& view) {
   std::vector<Row> rows;
-  for (const MeasuredChain& chain : measured_chains(view))
+  std::vector<RowGroup> groups;  // of each chain, if there are several
+  const std::vector<MeasuredChain> chains = measured_chains(view);
+  for (const MeasuredChain& chain : chains) {
+    if (chains.size() > 1) groups.push_back({rows.size(), whole_case_text(*chain.where->work)});
     for (Row& row : rows_of_chain(chain)) rows.push_back(std::move(row));
+  }
   using R = const Row&;
   const std::vector<ColumnOf<Row>> columns = {
       {{"case", "", Align::wrapped, Show::data}, [](R r) { return Cell{r.work}; }},
-      // People read it once for each chain.
-      {{"case_text", "case (segment/dilation)", Align::wrapped, Show::page},
-       [](R r) { return Cell{r.first ? r.work : ""}; }},
       {{"step", "step"}, [](R r) { return Cell{r.step}; }},
+      {{"factor", "factor", Align::right}, [](R r) { return Cell{r.factor}; }},
+      {{"so_far", "so far", Align::right}, [](R r) { return Cell{r.so_far}; }},
       {{"change", "what it changes", Align::wrapped}, [](R r) { return Cell{r.change}; }},
       {{"time", "time", Align::right}, [](R r) { return Cell{r.time}; }},
       {{"memory", "its peak memory", Align::right}, [](R r) { return Cell{r.memory}; }},
-      {{"factor", "factor", Align::right}, [](R r) { return Cell{r.factor}; }},
-      {{"so_far", "so far", Align::right}, [](R r) { return Cell{r.so_far}; }},
       {{"function", "what it computes", Align::wrapped}, [](R r) { return Cell{r.function}; }}};
-  return make_table<Row>("chains", "", columns, rows);
+  Table table = make_table<Row>("chains", "", columns, rows);
+  table.groups = std::move(groups);
+  return table;
 }
 
 }  // namespace hilbench

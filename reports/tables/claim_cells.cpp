@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <string_view>
 
 #include "reports/view/format.hpp"
 
@@ -40,6 +39,16 @@ std::string compared(const ClaimAnswer& answer) {
   for (const LevelAnswer& level : answer.levels)
     if (level.measured) return std::string(level.level->name) + " read misses";
   return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
+}
+
+std::string_view verdict_word(std::string_view verdict) {
+  constexpr std::string_view kSubject = "claim ";  // "6 claim excluded" is no sentence
+  if (verdict.starts_with(kSubject)) verdict.remove_prefix(kSubject.size());
+  return verdict;
+}
+
+std::string counted_verdict(std::size_t count, std::string_view verdict) {
+  return fmt::format("{} {}", count, verdict_word(verdict));
 }
 
 std::string dtype_name(const ClaimAnswer& answer) {

@@ -1,8 +1,10 @@
 // Cells that the tables of claims share.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/claims/answers.hpp"
@@ -20,6 +22,11 @@ Cell shown_verdict(ClaimVerdict verdict, bool gain);
 // What the claim compares: "kernel time". For caches the level that decided, or the layout if
 // none was counted.
 std::string compared(const ClaimAnswer& answer);
+
+// "excluded" of "claim excluded": the words of a verdict behind a count.
+std::string_view verdict_word(std::string_view verdict);
+// "6 excluded", "3 inconclusive".
+std::string counted_verdict(std::size_t count, std::string_view verdict);
 
 // The dtype that was measured. "" if nothing was judged, or records of several dtypes answer together.
 std::string dtype_name(const ClaimAnswer& answer);

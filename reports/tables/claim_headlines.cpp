@@ -74,7 +74,7 @@ Cell headline_verdict(const Headline& headline) {
   }
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : said)
-    parts.push_back(rows == 1 ? verdict.text : fmt::format("{} {}", count, verdict.text));
+    parts.push_back(rows == 1 ? verdict.text : counted_verdict(count, verdict.text));
   return {fmt::format("{}", fmt::join(parts, ", ")),
           said.size() == 1 ? said.front().first.tone : Tone::neutral};
 }

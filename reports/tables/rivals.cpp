@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/tables/variant_rows.hpp"
+#include "reports/view/chain.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -65,8 +66,14 @@ const Record* fastest_order(const CaseView& of_case, std::string_view kernel) {
   return fastest;
 }
 
+// The programs of a chain are what a claim is about: nobody proposes them as a fast way to compute the case.
 std::vector<RivalPair> rival_pairs(const View& view, std::size_t most_kernels) {
   std::vector<RivalPair> pairs;
+  const Chain chain = chain_of(view);
+  const auto is_rival = [&](const Record& record) {
+    return record.kind == ImplementationKind::baseline && record.verify && !computes_other_function(record) &&
+           std::ranges::find(chain.steps, record.variant_id, &ChainStep::variant) == chain.steps.end();
+  };
   std::size_t kernels = 0;
   for (const CaseView& of_case : view.cases)
     for (const Record* kernel : of_case.records) {
@@ -74,7 +81,7 @@ std::vector<RivalPair> rival_pairs(const View& view, std::size_t most_kernels) {
       const std::size_t before = pairs.size();
       if (kernels == most_kernels) return pairs;
       for (const Record* rival : of_case.records)
-        if (rival->kind == ImplementationKind::baseline && rival->verify && !computes_other_function(*rival))
+        if (is_rival(*rival))
           if (const auto ratio = time_ratio(*rival, *kernel))
             pairs.push_back({&of_case, kernel, rival, *ratio});
       kernels += pairs.size() > before;

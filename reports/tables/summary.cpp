@@ -18,7 +18,7 @@ struct Sum {
   std::string variant;
   bool windows = false;
   std::size_t faster = 0, slower = 0, equivalent = 0, inconclusive = 0;
-  bool other_function = false;
+  bool other_function = false, of_reference = false;  // that of the reference
   std::vector<double> ratios;
 };
 
@@ -34,6 +34,7 @@ std::vector<Sum> sums_of(const View& view) {
       Sum& sum = sums[place->second];
       sum.ratios.push_back(record->speedup->ratio);
       sum.other_function |= record->speedup->verdict == Verdict::different_function;
+      sum.of_reference |= sum.other_function && !computes_other_function(*record);
       const Verdict verdict = record->speedup->verdict;
       sum.faster += verdict == Verdict::faster;
       sum.slower += verdict == Verdict::slower;
@@ -42,6 +43,25 @@ std::vector<Sum> sums_of(const View& view) {
     }
   std::stable_partition(sums.begin(), sums.end(), [](const Sum& sum) { return sum.windows; });
   return sums;
+}
+
+std::string remark_of(const Sum& sum) {
+  if (!sum.other_function) return "";
+  return sum.of_reference ? "the reference computes another function: no speedup"
+                          : "computes another function: no speedup";
+}
+
+// A speedup for readers; none if two functions were compared.
+Cell speedup_cell(const Sum& sum, double speedup) {
+  return text_cell(sum.other_function ? "" : number_text(speedup));
+}
+
+double least(const Sum& sum) {
+  return *std::ranges::min_element(sum.ratios);
+}
+
+double most(const Sum& sum) {
+  return *std::ranges::max_element(sum.ratios);
 }
 
 }  // namespace
@@ -62,7 +82,7 @@ Table summary_table(const View& view) {
       {{"pattern", "pattern", Align::left, sums_windows_apart(view) ? Show::everywhere : Show::data},
        [](S s) { return text_cell(s.windows ? "windows" : "segments"); }},
       {{"median_speedup", "median speedup", Align::right, Show::page},
-       [](S s) { return text_cell(number_text(median(s.ratios))); }},
+       [](S s) { return speedup_cell(s, median(s.ratios)); }},
       {{"cases", "cases", Align::right}, [](S s) { return text_cell(std::to_string(s.ratios.size())); }},
       {{"faster", "faster", Align::right}, [=](S s) { return count(s.faster, Tone::good); }},
       {{"slower", "slower", Align::right}, [=](S s) { return count(s.slower, Tone::bad); }},
@@ -70,16 +90,15 @@ Table summary_table(const View& view) {
        [](S s) { return text_cell(std::to_string(s.equivalent)); }},
       {{"inconclusive", "inconclusive", Align::right},
        [](S s) { return text_cell(std::to_string(s.inconclusive)); }},
-      {{"smallest", "smallest speedup", Align::right},
-       [](S s) { return text_cell(number_text(*std::min_element(s.ratios.begin(), s.ratios.end()))); }},
+      {{"smallest_speedup", "smallest speedup", Align::right, Show::page},
+       [](S s) { return speedup_cell(s, least(s)); }},
+      {{"largest_speedup", "largest speedup", Align::right, Show::page},
+       [](S s) { return speedup_cell(s, most(s)); }},
+      {{"smallest", "", Align::right, Show::data}, [](S s) { return text_cell(number_text(least(s))); }},
       {{"median", "", Align::right, Show::data},
        [](S s) { return text_cell(number_text(median(s.ratios))); }},
-      {{"largest", "largest speedup", Align::right},
-       [](S s) { return text_cell(number_text(*std::max_element(s.ratios.begin(), s.ratios.end()))); }},
-      {{"remark", "remark"},
-       [](S s) {
-         return text_cell(s.other_function ? "computes a different function: no speedup" : "", Tone::muted);
-       }},
+      {{"largest", "", Align::right, Show::data}, [](S s) { return text_cell(number_text(most(s))); }},
+      {{"remark", "remark"}, [](S s) { return text_cell(remark_of(s), Tone::muted); }},
   };
   return make_table<Sum>("summary", "", columns, sums_of(view));
 }

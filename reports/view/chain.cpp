@@ -70,10 +70,13 @@ Chain chain_from_text(const std::string& text) try {
   return {};
 }
 
-std::vector<MeasuredChain> measured_chains(const View& view) {
+Chain chain_of(const View& view) {
   const auto stored = view.meta.find("chain");
-  if (stored == view.meta.end()) return {};
-  const Chain chain = chain_from_text(stored->second);
+  return stored == view.meta.end() ? Chain{} : chain_from_text(stored->second);
+}
+
+std::vector<MeasuredChain> measured_chains(const View& view) {
+  const Chain chain = chain_of(view);
   std::vector<MeasuredChain> chains;
   if (chain.steps.empty()) return chains;
   for (const CaseView& of_case : view.cases)

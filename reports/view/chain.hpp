@@ -28,6 +28,9 @@ struct Chain {
 std::string chain_text(const Chain& chain);
 Chain chain_from_text(const std::string& text);
 
+// The chain of the store; without steps if it has none.
+Chain chain_of(const View& view);
+
 // A step in a case.
 struct MeasuredStep {
   ChainStep step;

@@ -63,6 +63,38 @@ std::string cell_html(const Column& column, const Cell& cell) {
                      html_text(std::string_view(cell.text).substr(cut)));
 }
 
+std::size_t shown_columns(const Table& table) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(table.columns, [](const Column& column) { return column.show != Show::data; }));
+}
+
+// The group that begins with a row; null if none does.
+const RowGroup* group_at(const Table& table, std::size_t row) {
+  const auto found = std::ranges::find(table.groups, row, &RowGroup::first);
+  return found == table.groups.end() ? nullptr : &*found;
+}
+
+// Its title in the first cell.
+std::string group_markdown(const Table& table, const RowGroup& group) {
+  std::string line = fmt::format("| **{}** |", markdown_text(group.title));
+  for (std::size_t i = 1; i < shown_columns(table); ++i) line += "  |";
+  return line + "\n";
+}
+
+std::string group_html(const Table& table, const RowGroup& group) {
+  return fmt::format("<tr class=\"group\"><th scope=\"colgroup\" colspan=\"{}\"><span>{}</span></th></tr>\n",
+                     shown_columns(table), html_text(group.title));
+}
+
+std::string row_html(const Table& table, const std::vector<Cell>& row) {
+  std::string html = "<tr>";
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (table.columns[i].show != Show::data)
+      html += fmt::format("<td{}>{}</td>", classes(table.columns[i], row[i].tone),
+                          cell_html(table.columns[i], row[i]));
+  return html + "</tr>\n";
+}
+
 }  // namespace
 
 std::string_view class_of(Tone tone) {
@@ -157,7 +189,9 @@ std::string to_markdown(const Table& table) {
     heads += fmt::format(" {} |", markdown_text(column.title));
     rules += column.align == Align::right ? "---:|" : "---|";
   }
-  for (const auto& row : table.rows) {
+  for (std::size_t at = 0; at < table.rows.size(); ++at) {
+    if (const RowGroup* group = group_at(table, at)) body += group_markdown(table, *group);
+    const auto& row = table.rows[at];
     body += '|';
     for (std::size_t i = 0; i < row.size(); ++i)
       if (table.columns[i].show != Show::data) body += fmt::format(" {} |", markdown_text(row[i].text));
@@ -179,13 +213,9 @@ std::string to_html(const Table& table) {
       html +=
           fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, Tone::plain), html_text(column.title));
   html += "</tr></thead>\n<tbody>\n";
-  for (const auto& row : table.rows) {
-    html += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (table.columns[i].show != Show::data)
-        html += fmt::format("<td{}>{}</td>", classes(table.columns[i], row[i].tone),
-                            cell_html(table.columns[i], row[i]));
-    html += "</tr>\n";
+  for (std::size_t at = 0; at < table.rows.size(); ++at) {
+    if (const RowGroup* group = group_at(table, at)) html += group_html(table, *group);
+    html += row_html(table, table.rows[at]);
   }
   return html + "</tbody>\n</table>\n</div>\n" + (table.fold.empty() ? "" : "</details>\n");
 }

@@ -1,6 +1,7 @@
 // One table, three forms: CSV for programs, Markdown and HTML for people.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -27,12 +28,19 @@ struct Column {
   Show show = Show::everywhere;
 };
 
+// Rows that belong together; Markdown and HTML have a row with their title above them.
+struct RowGroup {
+  std::size_t first = 0;  // of its rows
+  std::string title;
+};
+
 struct Table {
   std::string name;  // tables/NAME.csv; also its anchor
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // each as long as `columns`
   std::string fold = {};  // HTML shows only these words until they are clicked; empty: always the table
+  std::vector<RowGroup> groups = {};  // by their first rows, rising; HTML does not sort rows in groups
 };
 
 // A column, and how its cells are made.
@@ -45,7 +53,7 @@ struct ColumnOf {
 template <class Source>
 Table make_table(std::string name, std::string caption, const std::vector<ColumnOf<Source>>& columns,
                  const std::vector<Source>& sources) {
-  Table table{.name = std::move(name), .caption = std::move(caption), .columns = {}, .rows = {}, .fold = {}};
+  Table table{.name = std::move(name), .caption = std::move(caption), .columns = {}, .rows = {}};
   for (const auto& column : columns) table.columns.push_back(column.column);
   for (const Source& source : sources) {
     auto& row = table.rows.emplace_back();

@@ -48,7 +48,7 @@ Refusal why_not(const ForwardFacts& facts, const Case& work) {
   // Below compute capability 8.0 a block has 48 KiB of shared memory, too little for a tile of long rows.
   if (work.head_dim > 128 && facts.code.tile_rows(forward_shape(work)) == 0)
     return fmt::format("{} has no tile of head_dim {} for this GPU", facts.name, work.head_dim);
-  if (work.pass == Pass::backward) return fmt::format("{} computes the forward pass only", facts.name);
+  if (work.pass != Pass::forward) return fmt::format("{} computes the forward pass only", facts.name);
   return std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 """Blocks of README.md and docs/: block_NAME(published, [FOLDER, [SWEEP]]). Those of findings pages serve there too."""
 
+import re
 from itertools import takewhile
 
 import render
@@ -21,8 +22,8 @@ def block_reported(published, name, most=None):
 
 
 def block_most_reported(published, name):
-    """The largest of these ratios."""
-    return block_reported(published, name, 6)
+    """The largest of these ratios, each case in few words."""
+    return re.sub(r"^\| n (\d+), ([^,|]+)[^|]*", r"| \1 positions, \2 ", block_reported(published, name, 3), flags=re.M)
 
 
 def block_claims_of_all_said(published):

@@ -7,7 +7,8 @@ from blocks.claims import claims_a_gain, time_answers
 from blocks.machine import on_processor, short_name
 from cells import has_windows, place_text
 
-WIDTH, LEFT, RIGHT, TOP, STEP = 780, 270, 740, 74, 26
+WIDTH, LEFT, RIGHT, TOP, STEP = 780, 270, 740, 76, 32
+APART = 5.5  # marks of two machines in a row, so that none hides another
 MARGIN, ENTRY_INDENT, ENTRY_GAP, LEGEND_STEP = 16, 18, 20, 20  # of the legend: an entry's mark stands before its text
 FONT_SIZE = 13
 LETTER_WIDTHS = (("ijlIJ", 0.29), (" .,:;'|!", 0.33), ("tfr()[]-/", 0.41), ("Mw", 0.86), ("mW", 0.99),
@@ -121,12 +122,13 @@ def axis(top, bottom):
     return parts + [label((LEFT + RIGHT) / 2, bottom + 42, text, "middle", PALE_INK)]
 
 
-def claim_row(y, claimed, text, found):
-    """A claim: its case, its speedup with a line from 1, and what each machine measured."""
+def claim_row(y, claimed, text, found, machines):
+    """A claim: its case, its speedup with a line from 1, and what each of so many machines measured, one below another."""
     return [label(LEFT - 14, y + 4.5, text, "end"),
             f'<path d="M{place(1):.1f},{y:.1f} H{place(claimed):.1f}" stroke="{CLAIMED}" stroke-opacity="0.35"/>',
             diamond(place(claimed), y), label(place(claimed) + 11, y + 4.5, f"{claimed:.2f}", colour=CLAIMED),
-            *(measured(machine, place(value), y) for machine, value in sorted(found.items()))]
+            *(measured(machine, place(value), y + APART * (machine - (machines - 1) / 2))
+              for machine, value in sorted(found.items()))]
 
 
 def picture(published):
@@ -144,5 +146,5 @@ def picture(published):
              f'<text x="16" y="26" font-size="15" fill="{INK}" font-weight="bold">{title}</text>',
              *legend(entries), *axis(top, bottom)]
     for number, ((claimed, text), found) in enumerate(claims.items()):
-        parts += claim_row(top + STEP * (number + 0.4), claimed, text, found)
+        parts += claim_row(top + STEP * (number + 0.4), claimed, text, found, len(machines))
     return "\n".join(parts + ["</svg>", ""])

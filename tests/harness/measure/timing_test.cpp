@@ -72,7 +72,7 @@ class ScriptedVariant final : public PreparedVariant {
   }
   void run() override { script_.body(); }
   void fill_output(std::byte) override {}
-  TakenRows take(std::vector<RowId>) override { return {}; }
+  TakenRows take(const DrawnRows&) override { return {}; }
   bool load(InputSet) override { return false; }
   InputSet inputs() const override { return InputSet::second; }
   ProbeErrors probe(std::uint64_t) override { return {}; }

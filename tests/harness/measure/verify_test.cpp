@@ -63,7 +63,7 @@ TEST_F(VerifyTest, PartsAddUpToTheWhole) {
       std::vector<RowId> rows = oracle_.rows;
       std::erase_if(rows, [part](const RowId& row) { return row.position % 2 != part; });
       EXPECT_EQ(rows.size(), 40u);
-      all.add(compare_rows(oracle_, take_rows(work_, reader(output_), rows, InputSet::second, 2)));
+      all.add(compare_rows(oracle_, take_rows(work_, reader(output_), {.rows = rows}, InputSet::second, 2)));
     }
     return judge_output(work_, all);
   };
@@ -86,7 +86,7 @@ TEST_F(VerifyTest, PartsAddUpToTheWhole) {
 TEST_F(VerifyTest, NegatedInputsNegateTheOutput) {
   const auto judge = [&](const Output& output, InputSet inputs) {
     return judge_output(work_,
-                        compare_rows(oracle_, take_rows(work_, reader(output), oracle_.rows, inputs, 2)));
+                        compare_rows(oracle_, take_rows(work_, reader(output), {.rows = oracle_.rows}, inputs, 2)));
   };
   EXPECT_TRUE(judge(output_, InputSet::negated).fault);
   Output negated = output_;

@@ -93,7 +93,10 @@ TEST(Plan, SkipsWhatKernelsCannotDoWithTheReason) {
   };
   expect_skipped(first("dtype: fp16"), "fp16");
   expect_skipped(first("head_dim: 512"), "head_dim 16 to 256, not 512");
-  expect_skipped(first("pass: backward"), "backward");
+  EXPECT_FALSE(first("pass: backward").skip);
+  EXPECT_FALSE(first("pass: both").skip);
+  expect_skipped(first("pass: both, dtype: fp16"), "fp16");
+  expect_skipped(first("pass: backward, ring_size: 2"), "rings compute only the forward pass");
   EXPECT_FALSE(first("ring_size: 2").skip);
   expect_skipped(first("ring_size: 2, dtype: fp16"), "dilated_cpu stores fp32 or bf16, not fp16");
   expect_skipped(first("ring_size: 300"), "at most 256 ranks");

@@ -43,14 +43,31 @@ void run_variant(benchmark::State& state, const Implementation& implementation, 
                  const KernelChoice& choice) {
   const int threads = static_cast<int>(work.threads);
   const Bytes q = random_tensor(work, 1), k = random_tensor(work, 2), v = random_tensor(work, 3);
-  const Bytes o = random_tensor(work, 4);
+  const Bytes o = random_tensor(work, 4), d_o = random_tensor(work, 5);
+  const Bytes d_q = random_tensor(work, 6), d_k = random_tensor(work, 7), d_v = random_tensor(work, 8);
   std::vector<float> lse(static_cast<std::size_t>(work.sequence_length * work.heads));
   const Index index = build_index(work, choice, implementation.tile_rows(work));
   const auto execution = implementation.prepare(work, choice, threads);
+  execution->load(index);
+  const Operands operands{.q = q.get(),
+                          .k = k.get(),
+                          .v = v.get(),
+                          .o = o.get(),
+                          .lse = lse.data(),
+                          .d_o = d_o.get(),
+                          .d_q = d_q.get(),
+                          .d_k = d_k.get(),
+                          .d_v = d_v.get()};
+  if (work.pass == Pass::backward) {
+    Case forward = work;
+    forward.pass = Pass::forward;
+    const Index forward_index = build_index(forward, choice, implementation.tile_rows(forward));
+    implementation.prepare(forward, choice, threads)->run(operands, forward_index);
+  }
   double best_s = std::numeric_limits<double>::infinity();
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
-    execution->run({q.get(), k.get(), v.get(), o.get(), lse.data()}, index);
+    execution->run(operands, index);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     state.SetIterationTime(seconds);
     best_s = std::min(best_s, seconds);
@@ -108,6 +125,12 @@ void add_all() {
     Case causal = case_of(8192, {8192, 1}, 64, threads);
     causal.mask = Mask::causal;
     add(kDilatedCpu, causal, linear);
+    for (Case backward : {case_of(2048, {2048, 1}, 64, threads), case_of(2048, {2048, 1}, 128, threads),
+                          case_of(8192, {2048, 2}, 64, threads), causal, narrow}) {
+      add(kDilatedCpu, backward, linear);
+      backward.pass = Pass::backward;
+      add(kDilatedCpu, backward, linear);
+    }
   }
 }
 

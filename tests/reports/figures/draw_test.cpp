@@ -12,6 +12,7 @@
 
 #include "kernels/base/process/held_signals.hpp"
 #include "reports/figures/report_data.hpp"
+#include "reports/view/chain.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 
@@ -69,7 +70,7 @@ TEST(Draw, TellsKernelsAndDtypesApart) {
   if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
   ReportInput input;
   sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
-  Case other = sample::work(8192, {{4096, 2}});
+  Case other = sample::work(16384, {{4096, 2}});
   other.dtype = Dtype::bf16;
   sample::add_comparison(input.records, other, 1);
   input.records.back().tflops = 1.5;  // `peak` in bf16
@@ -92,6 +93,10 @@ TEST(Draw, TellsPagesApart) {
   ReportInput input;
   Case work = sample::work(8192, {{4096, 2}});
   sample::add_comparison(input.records, work, 1);
+  Folder one;
+  draw(data_of(input), find_chart_library({}), one.path());
+  EXPECT_FALSE(fs::exists(one.path() / "speedup_length.svg")) << "one length is no axis";
+  work = sample::work(16384, {{4096, 2}});
   work.pages = PageSize::of_2m;
   sample::add_comparison(input.records, work, 1);
   Folder folder;
@@ -114,6 +119,24 @@ TEST(Draw, RivalsArePicturedIfThereAreTwo) {
   input.records.push_back(second);
   draw(data_of(input), find_chart_library({}), folder.path());
   EXPECT_NE(read(folder.path() / "rivals.svg").find(">other<"), std::string::npos);
+}
+
+TEST(Draw, AChainNamesItsStepsBesideTheAxis) {
+  if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  Chain chain{
+      .steps = {{"dilated/linear", ""},
+                {"dilated/hilbert", "a curve, in so many words that they need two lines beside the axis"},
+                {"dilated/random", "no curve"}},
+      .end = 1,
+      .claimed = {{input.records.front().case_id, 7.95}}};
+  input.meta["chain"] = chain_text(chain);
+  Folder folder;
+  draw(data_of(input), find_chart_library({}), folder.path());
+  const std::string picture = read(folder.path() / "chain.svg");
+  EXPECT_NE(picture.find(">7.95 was reported<"), std::string::npos);
+  EXPECT_NE(picture.find("<tspan>dilated/hilbert: a curve"), std::string::npos) << picture;
 }
 
 TEST(Draw, SaysWhatIsLeftOutOfALargeStore) {

@@ -113,9 +113,8 @@ TEST(FirstSentences, FollowWhatTheSweepVaries) {
 
 // For each of `chunks` a case with linear and Hilbert order; 0: over the whole length.
 TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
-  const auto said_of = [](std::initializer_list<std::int64_t> chunks) {
+  const auto said_of = [](std::initializer_list<std::int64_t> chunks, std::int64_t length = 16384) {
     ReportInput input;
-    std::int64_t length = 16384;
     for (const std::int64_t chunk : chunks) {
       const Case work = sample::work(length, {{4096, 2}});
       for (const auto& [order, factor] : {std::pair{"linear", 1.0}, {"hilbert", 0.9}}) {
@@ -144,6 +143,9 @@ TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
   EXPECT_EQ(claimed[2].find("Hilbert"), std::string::npos) << claimed[2];
   const std::vector<std::string> whole = said_of({0});
   EXPECT_EQ(whole[0].rfind("Hilbert order over the whole length" + faster, 0), 0u) << whole[0];
+  const std::vector<std::string> same = said_of({0}, 4096);
+  EXPECT_EQ(same[0].rfind("Hilbert order" + faster, 0), 0u) << same[0];
+  EXPECT_EQ(same[2].find("Hilbert"), std::string::npos) << "said once, though a chunk is the whole length";
   const std::vector<std::string> other = said_of({64});
   EXPECT_EQ(other[0].rfind("No case here has times of linear order", 0), 0u) << other[0];
 }

@@ -1,18 +1,12 @@
 """What pages say of claims, and the picture of them."""
 
 import pathlib
+import re
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
 from blocks import claims, picture  # noqa: E402
-
-
-def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false", dtype="fp32"):
-    return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "processes": processes,
-            "against_random_verdict": against_random, "other_dtype": other_dtype, "verdict": verdict,
-            "gain": "true" if float(claimed) > 1 else "false", "compares": "kernel time", "in_sweep": claim,
-            "margin": "0.01", "dtype": dtype}
 
 
 class TableOfClaims:
@@ -46,6 +40,14 @@ class Legend(unittest.TestCase):
         self.assertEqual(len(picture.legend_rows(names)), 1)
         # As the browser measures it in DejaVu Sans at 13 pixels.
         self.assertAlmostEqual(picture.text_width("NVIDIA H100 80GB HBM3"), 166, delta=8)
+
+
+class Picture(unittest.TestCase):
+    def test_marks_of_machines_do_not_hide_each_other(self):
+        row = "".join(picture.claim_row(100, 2.0, "a case", {0: 1.0, 1: 1.0, 2: 1.0}, 3))
+        heights = [float(y) for y in re.findall(r'cy="([0-9.]+)"', row)] + [float(re.search(r'<rect x="[0-9.]+" y="([0-9.]+)"', row)[1])]
+        self.assertEqual(len(set(heights)), 2)
+        self.assertLess(heights[0], heights[1])
 
 
 if __name__ == "__main__":

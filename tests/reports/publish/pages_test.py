@@ -116,7 +116,8 @@ class Documents(PublishTest):
         file = self.place / "page.md"
         file.write_text("Before.\n<!-- generated: table_price h200 cache-order -->\n<!-- end -->\n"
                         "<!-- generated: runs h200-x2 -->\n<!-- end -->\n")
-        self.start("generated_blocks.py", "fill", file)
+        self.assertEqual(self.start("generated_blocks.py", "fill", file), f"written: {file}\n")
+        self.assertEqual(self.start("generated_blocks.py", "fill", file), "as generated\n")
         page = file.read_text()
         self.assertIn("\n| `dilated_wgmma` | 6 | ", page)
         self.assertIn("\n| [counters-launched](counters-launched/) | ", page)

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "reports/site/claim_matrix.hpp"
+#include "reports/site/pages.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -102,9 +105,25 @@ TEST(FindingsOfAll, SayEveryVerdictOnMisses) {
   EXPECT_EQ(
       finding(findings_of_all({machine}), "misses").sentences,
       std::vector<std::string>{
-          "Hardware counters of the A1 answer 3 claims of fewer cache misses: none is reproduced, 2 claim "
-          "excluded, 1 inconclusive; in another dtype than the claim's, 1: 1 is reproduced. 1 of them is "
+          "Hardware counters of the A1 answer 3 claims of fewer cache misses: none is reproduced, 2 are "
+          "excluded, 1 is inconclusive; in another dtype than the claim's, 1: 1 is reproduced. 1 of them is "
           "inconclusive because each variant was counted less than five times."});
+}
+
+TEST(FindingsOfAll, CountsOfVerdictsAreSentences) {
+  MachineOverview machine = gpu();
+  machine.sweeps[0].claims = {misses(ClaimVerdict::no_gain), misses(ClaimVerdict::no_gain),
+                              misses(ClaimVerdict::reproduced), misses(ClaimVerdict::reproduced),
+                              misses(ClaimVerdict::smaller_than_claimed)};
+  machine.sweeps[0].claims.push_back(misses(ClaimVerdict::no_gain));
+  const auto said = [&] { return finding(findings_of_all({machine}), "misses").sentences.front(); };
+  EXPECT_NE(said().find(": 2 are reproduced, 3 show no gain, 1 is smaller than claimed."), std::string::npos)
+      << said();
+  machine.sweeps[0].claims = {misses(ClaimVerdict::excluded), misses(ClaimVerdict::excluded),
+                              misses(ClaimVerdict::inconclusive), misses(ClaimVerdict::no_gain)};
+  EXPECT_NE(said().find(": none is reproduced, 2 are excluded, 1 is inconclusive, 1 shows no gain."),
+            std::string::npos)
+      << said();
 }
 
 TEST(FindingsOfAll, CountRunsThatAnswerOneClaimOnce) {
@@ -139,6 +158,52 @@ TEST(FindingsOfAll, PutTheLargestReportedRatioFirst) {
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_EQ(table.rows[0][0].text, "c");
   EXPECT_EQ(table.rows[1][0].text, "b");
+  EXPECT_EQ(table.columns.back().key, "own");
+  machine.sweeps[0].reported.push_back({.work = "of a chain without a claim"});
+  const Table of_two = finding(findings_of_all({machine, processor()}), "reported").table;
+  ASSERT_EQ(of_two.rows.size(), 3u);
+  EXPECT_EQ(of_two.columns.back().key, "machine");
+  EXPECT_EQ(of_two.rows[0].back().text, "NVIDIA A1");
+}
+
+TEST(FindingsOfAll, TellDtypesOfClaimsFromOthers) {
+  const ClaimEntry gain{.claim = "a",
+                        .compares = "kernel time",
+                        .gain = true,
+                        .measured = 1.01,
+                        .against_random = Verdict::equivalent};
+  ClaimEntry loss = gain;
+  loss.gain = false;
+  loss.measured = 0.98;
+  ClaimEntry slow = gain, slower = gain;
+  slow.dtype = slower.dtype = "bf16";
+  slow.other_dtype = slower.other_dtype = true;
+  slow.measured = 0.95, slower.measured = 0.87;
+  MachineOverview machine{.name = "m", .address = "machines/m"};
+  machine.sweeps.push_back({.name = "s", .claims = {gain, slow, loss, slower}});
+  const std::vector<std::string> said = answer_sentences({machine});
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_EQ(said[0], "1 test is of a claim that Hilbert order makes a kernel faster: none reproduces it.");
+  EXPECT_EQ(
+      said[1].rfind("Compared with random order, the control, Hilbert order is shown to be as fast in 2 of 2 "
+                    "tests (with claims of a loss), faster in 0",
+                    0),
+      0u)
+      << said[1];
+  EXPECT_EQ(said[2],
+            "In the dtype of the claim, time of linear order / time of Hilbert order is 0.980 to 1.010; in "
+            "bf16, which is not that of the claim, 0.870 to 0.950.");
+  EXPECT_EQ(claim_matrix_html({machine}).find("0.870"), std::string::npos) << "no test of the claim";
+}
+
+TEST(FindingsOfAll, ReportedRatiosStandFirstOnTheSite) {
+  MachineOverview machine{.name = "m", .address = "machines/m"};
+  machine.sweeps.push_back(
+      {.name = "s", .reported = {{"n 8", 1.5, "0.9", "a copy", ""}, {"n 4", 7.95, "0.6", "a loop", ""}}});
+  const PlainPage page = index_page({machine});
+  ASSERT_FALSE(page.sections.empty());
+  const std::string& html = page.sections.front().html;
+  EXPECT_LT(html.find("<a href=\"machines/m/s/index.html\">7.95</a>"), html.find(">1.50</a>")) << html;
 }
 
 TEST(FindingsOfAll, OfNothingSayThatNothingIsTested) {

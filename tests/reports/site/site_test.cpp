@@ -140,6 +140,8 @@ TEST(Site, PapersStandBelowTheClaimsOfReports) {
   EXPECT_LT(at("Hybrid"), at("twice as fast"));
   EXPECT_LT(at("twice as fast"), at("four times as fast"));
   EXPECT_NE(at("four times as fast"), std::string::npos);
+  EXPECT_LT(at(">compares<"), at(">m<")) << "rows of one claim differ in it";
+  EXPECT_LT(at("class=\"colours\""), at("<table>"));
   EXPECT_NE(at("machines/m/s/index.html#literature"), std::string::npos);
   EXPECT_NE(at("machines/m/s/index.html#record=c/v"), std::string::npos);
 }

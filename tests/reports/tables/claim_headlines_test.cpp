@@ -58,7 +58,7 @@ TEST(Tables, AnExcludedClaimHasItsOwnWordAndColour) {
   EXPECT_EQ(cell(judged, 0, "verdict"), "claim excluded");
   EXPECT_EQ(cell(judged, 1, "verdict"), "inconclusive");
   EXPECT_EQ(cell(claims_table(answers), 0, "verdict"), "claim excluded");
-  EXPECT_EQ(cell(headline_claims_table(answers), 0, "verdict"), "2 claim excluded, 1 inconclusive");
+  EXPECT_EQ(cell(headline_claims_table(answers), 0, "verdict"), "2 excluded, 1 inconclusive");
   EXPECT_NE(shown_verdict(ClaimVerdict::excluded, true).tone,
             shown_verdict(ClaimVerdict::inconclusive, true).tone);
 }

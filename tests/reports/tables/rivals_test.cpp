@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/view/chain.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -22,6 +23,14 @@ TEST(Tables, KernelsStandAgainstEveryRivalThatComputesTheCase) {
   EXPECT_EQ(table.rows[0][3].text, "gemm");
   EXPECT_NEAR(std::stod(table.rows[0][4].text), 2.4, 0.02);
   EXPECT_NE(to_markdown(rivals_page_table(view)).find("| gemm |"), std::string::npos);
+}
+
+TEST(Tables, StepsOfAChainAreNoRivals) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  input.meta["chain"] =
+      chain_text({.steps = {{"gemm", ""}, {"dilated/linear", "a kernel"}}, .end = 1, .claimed = {}});
+  EXPECT_TRUE(rival_pairs(view_of(input)).empty());
 }
 
 TEST(Tables, TheStrongestOfSeveralRivalsIsNamed) {

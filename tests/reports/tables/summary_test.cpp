@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "reports/view/judge.hpp"
 #include "tests/reports/rendered.hpp"
+#include "tests/reports/sample_records.hpp"
 #include "tests/reports/table_cell.hpp"
 #include "tests/reports/windows_records.hpp"
 
@@ -40,6 +42,28 @@ TEST(Summary, CasesOfWindowsAreCountedApart) {
   EXPECT_NEAR(std::stod(cell(table, 3, "median")), 0.5, 0.02);
   EXPECT_NE(to_markdown(table).find("| variant | pattern |"), std::string::npos);
   EXPECT_NE(to_markdown(document_without_pictures(input)).find("are summed up apart"), std::string::npos);
+}
+
+TEST(Summary, NoSpeedupIsShownOfTwoFunctions) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  const auto remark_of = [&](const char* variant) {
+    judge(input.records);
+    const Table table = summary_table(view_of(input));
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      if (cell(table, row, "variant") != variant) continue;
+      EXPECT_EQ(cell(table, row, "median_speedup").empty(), !cell(table, row, "remark").empty());
+      EXPECT_EQ(cell(table, row, "smallest_speedup").empty(), !cell(table, row, "remark").empty());
+      EXPECT_NE(cell(table, row, "median"), "") << "programs may read it";
+      return cell(table, row, "remark");
+    }
+    return std::string("no such variant");
+  };
+  EXPECT_EQ(remark_of("dilated/hilbert"), "");
+  EXPECT_EQ(remark_of("dilated/hilbert@tokens"), "computes another function: no speedup");
+  input.records.front().verify.emplace();
+  input.records.front().verify->other_function = "it projects its input";
+  EXPECT_EQ(remark_of("dilated/hilbert"), "the reference computes another function: no speedup");
 }
 
 TEST(Summary, ASweepOfOneKindNamesNone) {

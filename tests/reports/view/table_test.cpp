@@ -57,6 +57,20 @@ TEST(Table, HtmlEscapesAndMarksTones) {
   EXPECT_EQ(html.find("1,5"), std::string::npos);
 }
 
+TEST(Table, GroupsHaveTheirTitlesAboveTheirRowsInTextAlone) {
+  Table table = small();
+  table.rows.push_back(table.rows.front());
+  table.groups = {{1, "<second>"}};
+  EXPECT_EQ(to_markdown(table),
+            "| A | C |\n|---|---:|\n| x\\|y | \\<b\\>&'\" |\n| **\\<second\\>** |  |\n| x\\|y | "
+            "\\<b\\>&'\" |\n");
+  EXPECT_NE(to_html(table).find("</tr>\n<tr class=\"group\"><th scope=\"colgroup\" colspan=\"2\"><span>"
+                                "&lt;second&gt;</span></th></tr>\n<tr>"),
+            std::string::npos)
+      << to_html(table);
+  EXPECT_EQ(to_csv(table).find("second"), std::string::npos);
+}
+
 TEST(Table, HtmlNamesBreakBetweenTheirParts) {
   Table table = small();
   table.rows[0][0].text = "dilated_mma/<i>@tokens/";
