@@ -8,6 +8,8 @@
 
 #include "harness/command_line/command_line.hpp"
 #include "harness/predict/report_predictions.hpp"
+#include "harness/sweep/claim_names.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
@@ -23,6 +25,7 @@ struct ReportArguments {
 ExitCode report_command(const ReportArguments& arguments) {
   ReportInput input = read_results(arguments.folder);
   input.claims_file = arguments.claims;
+  if (!arguments.claims.empty()) check_claim_names(load_claims(arguments.claims));
   input.chart_library = arguments.charts;
   add_predictions(input);
   const ReportOutput output =

@@ -46,10 +46,7 @@ RowOrder order_of(const std::string& name) {
 }
 
 // As Markdown.
-std::string finding_text(const ReportInput& input, const std::string& id) {
-  const std::vector<ClaimRow> claims = claims_of(input);
-  const View view = view_of(input);
-  const std::vector<Finding> findings = findings_of(view, answer_claims(claims, view));
+std::string finding_text(const std::vector<Finding>& findings, const std::string& id) {
   if (const Finding* finding = find_finding(findings, id)) return to_markdown(*finding);
   std::vector<std::string> ids;
   for (const Finding& finding : findings) ids.push_back(finding.id);
@@ -60,25 +57,16 @@ std::string finding_text(const ReportInput& input, const std::string& id) {
                     .remedy = nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest)});
 }
 
-// Of the results of several runs.
-std::string answer_text(const ShowArguments& arguments) {
-  if (arguments.finding != "claims")
-    throw UsageError(
-        {.what = fmt::format("the results of several runs have no finding '{}'", one_line(arguments.finding)),
-         .where = "--finding",
-         .why = fmt::format("{} holds folders of results, which together have `claims` alone",
-                            arguments.folder.string()),
-         .remedy = "give the folder of one run"});
-  std::string text;
-  for (const std::string& sentence : answer_of_all(arguments.folder, read_results))
-    text += (text.empty() ? "" : "\n") + markdown_text(sentence) + "\n";
-  return text;
+std::string finding_text(const ReportInput& input, const std::string& id) {
+  const std::vector<ClaimRow> claims = claims_of(input);
+  const View view = view_of(input);
+  return finding_text(findings_of(view, answer_claims(claims, view)), id);
 }
 
 ExitCode show_command(const ShowArguments& arguments) {
   if (!arguments.finding.empty() && std::filesystem::is_directory(arguments.folder) &&
       !has_results(arguments.folder)) {
-    fmt::print("{}", answer_text(arguments));
+    fmt::print("{}", finding_text(findings_below(arguments.folder, read_results), arguments.finding));
     return ExitCode::done;
   }
   ReportInput input = read_results(arguments.folder);
@@ -113,7 +101,7 @@ void add_show(Commands& commands) {
                                  [arguments] { return show_command(*arguments); });
   options.argument(
       "DIR", arguments->folder,
-      "folder with the results of a run, finished or not; with `--finding claims` also one above several");
+      "folder with the results of a run, finished or not; with `--finding` also one above several");
   options.choice("--sort", arguments->sort, row_order_names(),
                  "order of the rows: by case (default), or of all cases together with the best first");
   options.text("--filter", arguments->filter,
@@ -121,7 +109,9 @@ void add_show(Commands& commands) {
   options.text(
       "--finding", arguments->finding,
       "instead of the records, print what they say about something, as Markdown: variants, rivals, windows, "
-      "rings, claims, ...; an unknown one lists those that there are");
+      "rings, claims, ...; of several runs together claims, misses, ...; an unknown one lists those that "
+      "there "
+      "are");
   options.examples(
       {{"hilbench show results/quick", "case by case"},
        {"hilbench show results/quick --sort ratio", "the largest speedups first"},

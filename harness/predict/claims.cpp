@@ -44,7 +44,7 @@ std::vector<Branch> stretched(const Case& work, std::int64_t length) {
   return pattern;
 }
 
-// Hilbert over linear, for each pattern of the records, at the claim's length and ring size.
+// Both orders of the claim, for each pattern of the records, at the claim's length and ring size.
 struct Span {
   std::vector<double> values;
   Interval ci{1e300, 0};
@@ -55,13 +55,13 @@ struct Span {
   }
 };
 
-// One question for each pattern and mask of the samples in Hilbert order, with the options that
-// the claims mean.
+// One question for each pattern and mask of the samples in the order of the claim, with the options that the
+// claims mean.
 template <class Take>
-void for_hilbert_patterns(const RingFit& fit, const ClaimRow& claim, const Take& take) {
+void for_claimed_patterns(const RingFit& fit, const ClaimRow& claim, const Take& take) {
   std::set<std::string> seen;
   for (const RingSample& sample : fit.samples()) {
-    if (sample.record->variant.kernel().order != "hilbert") continue;
+    if (sample.record->variant.kernel().order != claim.compared.variant.order) continue;
     RingQuestion question = at_ring_size(*sample.record, *claim.ring_size);
     question.work.pattern = stretched(sample.record->work, *claim.sequence_length);
     question.work.sequence_length = *claim.sequence_length;
@@ -91,7 +91,7 @@ void answer_speedup(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
   Span span;
   std::size_t pairs = 0;
   for (const RingFit& fit : fits)
-    for_hilbert_patterns(fit, answer.claim, [&](const RingQuestion& question) {
+    for_claimed_patterns(fit, answer.claim, [&](const RingQuestion& question) {
       const std::string id = one_rank_id(question.variant);
       const RingShape shape = ring_shape(question.work, question.variant, question.machine);
       if (const auto speedup = fit.speedup_over_linear(shape, id)) {
@@ -115,11 +115,11 @@ void answer_speedup(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
 void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
   std::vector<double> ratios;
   for (const RingFit& fit : fits)
-    for_hilbert_patterns(fit, answer.claim, [&](const RingQuestion& question) {
+    for_claimed_patterns(fit, answer.claim, [&](const RingQuestion& question) {
       const Implementation* kernel = find_implementation(fit.group().kernel, question.work.device);
       if (kernel == nullptr || kernel->tile_rows == nullptr) return;
       Variant linear = question.variant;
-      linear.change().order = "linear";
+      linear.change().order = answer.claim.compared.against.order;
       const auto bytes = [&](const Variant& variant) {
         const auto threads = static_cast<int>(question.machine.threads);
         return unplanned_need(question.work, variant, *kernel, threads, 1).device;
@@ -149,7 +149,8 @@ std::vector<ClaimPrediction> answer_projections(const std::vector<ClaimRow>& cla
                                                        number_text(claim.claimed_range->high, 3))
                      : claim.claimed     ? fmt::format("{:.0f}", *claim.claimed)
                                          : "";
-    const bool of_a_ring = claim.any_case && claim.sequence_length && claim.ring_size;
+    const bool of_a_ring = claim.any_case && claim.sequence_length && claim.ring_size &&
+                           claim.compared.against.order == "linear";  // what speeds are fitted against
     if (claim.quantity == Quantity::longest && claim.work)
       answer_length(answer);
     else if (claim.quantity == Quantity::speedup && of_a_ring)

@@ -12,25 +12,25 @@
 namespace hilbench {
 namespace {
 
-// Linear order with the ring options of `hilbert`. If `hilbert` orders the whole sequence, also linear order
-// of shards, which sends as many rows. Null if there is none.
-const Record* linear_of(const CaseView& of_case, const Record& hilbert) {
+// The order `against` with the ring options of `record`. If that orders the whole sequence, also the order of
+// shards, which sends as many rows. Null if there is none.
+const Record* other_order(const CaseView& of_case, const Record& record, const std::string& against) {
   const auto with_span = [&](OrderSpan span) -> const Record* {
-    Variant wanted = hilbert.variant;
-    KernelChoice& linear = wanted.change();
-    linear.order = "linear";
-    linear.order_param.reset();
+    Variant wanted = record.variant;
+    KernelChoice& kernel = wanted.change();
+    kernel.order = against;
+    kernel.order_param.reset();
     wanted.ring.order_span = span;
-    for (const Record* record : of_case.records) {
-      if (record->kind != ImplementationKind::kernel || record->status != Status::ok) continue;
-      Variant variant = record->variant;
-      variant.change().order_chunk = linear.order_chunk;
-      variant.change().chunk_in_id = linear.chunk_in_id;
-      if (variant == wanted) return record;
+    for (const Record* other : of_case.records) {
+      if (other->kind != ImplementationKind::kernel || other->status != Status::ok) continue;
+      Variant variant = other->variant;
+      variant.change().order_chunk = kernel.order_chunk;
+      variant.change().chunk_in_id = kernel.chunk_in_id;
+      if (variant == wanted) return other;
     }
     return nullptr;
   };
-  const Record* same = with_span(hilbert.variant.ring.order_span);
+  const Record* same = with_span(record.variant.ring.order_span);
   return same != nullptr ? same : with_span(OrderSpan::shard);
 }
 
@@ -47,6 +47,7 @@ std::optional<double> device_bytes(const Record& record) {
 
 ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
   ClaimAnswer answer{.claim = &claim};
+  const std::string &variant = claim.compared.variant.order, &against = claim.compared.against.order;
   std::vector<Measured> ratios;
   std::vector<double> packed;  // packed rows over whole shards, either order
   for (const CaseView& of_case : view.cases)
@@ -58,22 +59,23 @@ ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
         if (record->variant.ring.algorithm == RingAlgorithm::ring_packed && other->variant == whole &&
             other->comm_bytes.value_or(0) > 0)
           packed.push_back(*record->comm_bytes / *other->comm_bytes);
-      if (record->kind != ImplementationKind::kernel || record->variant.kernel().order != "hilbert" ||
+      if (record->kind != ImplementationKind::kernel || record->variant.kernel().order != variant ||
           *record->comm_bytes <= 0)
         continue;
-      const Record* linear = linear_of(of_case, *record);
-      if (linear == nullptr || linear->comm_bytes.value_or(0) <= 0) continue;
-      const double ratio = *linear->comm_bytes / *record->comm_bytes;
+      const Record* other = other_order(of_case, *record, against);
+      if (other == nullptr || other->comm_bytes.value_or(0) <= 0) continue;
+      const double ratio = *other->comm_bytes / *record->comm_bytes;
       ratios.push_back(exact_ratio(ratio));
     }
   if (ratios.empty()) {
-    answer.why = "not tested here: no ring that exchanges data has both linear and hilbert order";
+    answer.why = fmt::format("not tested here: no ring that exchanges data has both {} and {} order", against,
+                             variant);
     return answer;
   }
   answer.measured = over_all(ratios);
   settle(answer);
-  answer.why =
-      fmt::format("bytes counted by the transport, linear and hilbert order of {} rings", ratios.size());
+  answer.why = fmt::format("bytes counted by the transport, {} and {} order of {} rings", against, variant,
+                           ratios.size());
   if (!packed.empty()) {
     const auto [low, high] = std::minmax_element(packed.begin(), packed.end());
     answer.why += fmt::format("; ring_packed sends {} to {} of the bytes of whole shards, in every order",
@@ -93,10 +95,12 @@ ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
       const bool such_devices = wanted && bytes &&
                                 std::abs(*bytes / static_cast<double>(*wanted) - 1) < kSameMemory &&
                                 of_case.work->ring_size == claim.ring_size.value_or(1);
-      if (!such_devices || record->status != Status::ok || record->kind != ImplementationKind::kernel)
+      const NamedVariant& named = claim.compared.variant;
+      if (!such_devices || record->status != Status::ok || record->kind != ImplementationKind::kernel ||
+          (!named.any() && record->variant.kernel().order != named.order))
         continue;
       if (longest == nullptr || of_case.work->sequence_length > longest->work->sequence_length)
-        longest = &of_case;
+        longest = &of_case, answer.record = record;
     }
   if (longest == nullptr) {
     answer.why =

@@ -12,21 +12,23 @@ namespace {
 
 constexpr const char* kLinesCounter = "layout_lines_64_per_tile";
 
-std::string missing_reason(const Record* record, const char* name) {
+std::string missing_reason(const Record* record, const std::string& name) {
   if (!record) return fmt::format("no {} record of this case", name);
   if (record->status != Status::ok) return fmt::format("{} is {}", name, to_string(record->status));
   if (foreign_processes(*record) > 0) return "another process used the GPU during the measurement";
   return "";
 }
 
-// Why linear and hilbert order give no ratio; `lacking` if both are there.
-std::string no_pair(const ClaimRecords& records, const char* lacking) {
-  std::string why = missing_reason(records.standard, "dilated/linear");
-  if (why.empty()) why = missing_reason(records.hilbert, "dilated/hilbert with the claimed chunk");
+// Why the two variants give no ratio; `lacking` if both are there.
+std::string no_pair(const ClaimRow& claim, const ClaimRecords& records, const char* lacking) {
+  const ComparedVariants& compared = claim.compared;
+  std::string why = missing_reason(records.against, compared.against.id);
+  const char* chunk = compared.order_chunk ? " with the claimed chunk" : "";
+  if (why.empty()) why = missing_reason(records.variant, compared.variant.id + chunk);
   return why.empty() ? std::string(lacking) : why;
 }
 
-// "claimed 28 % fewer": a ratio standard / hilbert as a change of misses.
+// "claimed 28 % fewer": a ratio against / variant as a change of misses.
 std::string claimed_fewer(const ClaimRow& claim) {
   const auto percent = [](double ratio) { return fmt::format("{:.0f}", (1 - 1 / ratio) * 100); };
   if (!claim.claimed_range) return fmt::format("claimed {} % fewer", percent(*claim.claimed));
@@ -41,7 +43,7 @@ std::string lines_text(const std::optional<Measured>& lines) {
 
 // How it was counted: source, state of the caches, executions.
 std::string counting_text(const LevelAnswer& level, const Record& record) {
-  const LevelCount& count = *level.hilbert;
+  const LevelCount& count = *level.variant;
   return fmt::format("{}, {} caches, one execution per pass, {} pass{}", count.source, record.cache,
                      count.passes, count.passes == 1 ? "" : "es");
 }
@@ -54,7 +56,8 @@ void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, co
   const LevelAnswer* outermost = nullptr;
   for (const LevelAnswer& level : answer.levels) {
     if (level.measured && !outermost) outermost = &level;
-    (level.measured ? said : unread).push_back(level_text(level));
+    (level.measured ? said : unread)
+        .push_back(level_text(level, order_or_id(answer.claim->compared.against)));
   }
   if (outermost) {
     answer.measured = outermost->measured;
@@ -73,34 +76,22 @@ void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, co
 }
 
 void answer_caches_in(ClaimAnswer& answer, const ClaimRecords& records) {
-  answer.why = no_pair(records, "");
+  answer.why = no_pair(*answer.claim, records, "");
   if (!answer.why.empty()) return;
   answer.levels = answer_levels(*answer.claim->claimed, records);
-  answer_caches(answer, counter_ratio(*records.standard, *records.hilbert, kLinesCounter), *records.standard);
+  answer_caches(answer, counter_ratio(*records.against, *records.variant, kLinesCounter), *records.against);
 }
 
 void answer_times_in(ClaimAnswer& answer, const ClaimRecords& records) {
-  const bool both = records.standard && records.hilbert;
-  if (both) answer.measured = time_ratio(*records.standard, *records.hilbert);
-  if (!answer.measured) answer.why = no_pair(records, "the two variants have no paired times");
-  if (answer.measured && records.hilbert->permute_ns)
-    answer.with_permutation = time_ratio(*records.standard, *records.hilbert, *records.hilbert->permute_ns);
-  if (records.standard && records.tokens) answer.tokens = time_ratio(*records.standard, *records.tokens);
-  if (records.standard && records.random) answer.random = time_ratio(*records.standard, *records.random);
-  if (records.random && records.hilbert)
-    answer.against_random = time_ratio(*records.random, *records.hilbert);
-  if (records.control() && records.hilbert) {
-    answer.against_control = time_ratio(*records.control(), *records.hilbert);
-    if (answer.against_control) answer.control_name = records.control()->variant_id;
-  }
+  compare_times(answer, records, time_ratio);
+  if (!answer.measured) answer.why = no_pair(*answer.claim, records, "the two variants have no paired times");
   settle(answer);
 }
 
 void answer_memory_in(ClaimAnswer& answer, const ClaimRecords& records) {
-  if (records.standard && records.hilbert)
-    answer.measured = memory_ratio(*records.standard, *records.hilbert);
+  if (records.against && records.variant) answer.measured = memory_ratio(*records.against, *records.variant);
   answer.why = answer.measured ? "bytes that each variant holds, including permuted copies and index"
-                               : no_pair(records, "the records hold no memory sizes");
+                               : no_pair(*answer.claim, records, "the records hold no memory sizes");
   settle(answer);
 }
 
@@ -121,10 +112,26 @@ std::string named_text(const ClaimRow& claim) {
 
 }  // namespace
 
+void compare_times(ClaimAnswer& answer, const ClaimRecords& records, TimeRatio ratio) {
+  const auto of = [&](const Record* a, const Record* b) -> std::optional<Measured> {
+    return a != nullptr && b != nullptr ? time_ratio(*a, *b) : std::nullopt;
+  };
+  if (records.against != nullptr && records.variant != nullptr)
+    answer.measured = ratio(*records.against, *records.variant, 0);
+  if (answer.measured && records.variant->permute_ns)
+    answer.with_permutation = ratio(*records.against, *records.variant, *records.variant->permute_ns);
+  answer.beside = of(records.against, records.beside);
+  answer.random = of(records.against, records.random);
+  answer.against_random = of(records.random, records.variant);
+  answer.against_control = of(records.control, records.variant);
+  if (answer.against_control) answer.control_name = records.control->variant_id;
+}
+
 ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
   ClaimAnswer answer{.claim = &claim, .where = &view, .dtype = view.work->dtype};
   answer.other_dtype = claim.work && claim.work->dtype != view.work->dtype;
-  const ClaimRecords records = claim_records(view, claim.order_chunk);
+  const ClaimRecords records = claim_records(view, claim.compared);
+  answer.record = records.variant;
   if (claim.quantity == Quantity::speedup) answer_times_in(answer, records);
   if (claim.quantity == Quantity::cache_lines) answer_caches_in(answer, records);
   if (claim.quantity == Quantity::memory) answer_memory_in(answer, records);
@@ -135,8 +142,9 @@ ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
 
 ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dtype) {
   ClaimAnswer answer{.claim = &claim, .dtype = dtype};
-  answer.why = fmt::format("{}, and no case here{} has both linear and hilbert order", left_open(claim),
-                           named_text(claim));
+  answer.why =
+      fmt::format("{}, and no case here{} has both {} and {} order", left_open(claim), named_text(claim),
+                  order_or_id(claim.compared.against), order_or_id(claim.compared.variant));
   if (claim.ring_size) answer.why = "not tested here: " + answer.why + "; `hilbench predict` projects it";
   std::vector<ClaimAnswer> cases;
   std::vector<Measured> measured, random, against_random, controls, lines;
@@ -150,8 +158,8 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dty
     if (one.against_random) against_random.push_back(*one.against_random);
     if (one.against_control) controls.push_back(*one.against_control);
     if (one.against_control) answer.control_name = one.control_name;
-    const ClaimRecords records = claim_records(of_case, claim.order_chunk);
-    if (const auto count = counter_ratio(*records.standard, *records.hilbert, kLinesCounter))
+    const ClaimRecords records = claim_records(of_case, claim.compared);
+    if (const auto count = counter_ratio(*records.against, *records.variant, kLinesCounter))
       lines.push_back(*count);
     for (const LevelAnswer& level : one.levels) levels[level.level].push_back(level);
     cases.push_back(std::move(one));
@@ -172,7 +180,7 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dty
   for (const MissLevel& level : miss_levels())
     if (const auto found = levels.find(&level); found != levels.end())
       answer.levels.push_back(over_cases(*claim.claimed, found->second));
-  answer_caches(answer, over_all(lines), *claim_records(*cases.front().where, claim.order_chunk).standard);
+  answer_caches(answer, over_all(lines), *claim_records(*cases.front().where, claim.compared).against);
   answer.why = where + ", " + answer.why;
   return answer;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reports/claims/answers.hpp"
+#include "reports/claims/claim_records.hpp"
 
 namespace hilbench {
 
@@ -9,5 +10,10 @@ namespace hilbench {
 // pattern.
 ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view);
 ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dtype);
+
+// The times of the records: what is measured, and the controls. `ratio`: of two records, with nanoseconds
+// that are added to the second.
+using TimeRatio = std::optional<Measured> (*)(const Record&, const Record&, double);
+void compare_times(ClaimAnswer& answer, const ClaimRecords& records, TimeRatio ratio);
 
 }  // namespace hilbench

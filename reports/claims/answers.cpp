@@ -23,14 +23,21 @@ std::string why_no_ratio(const Record& a, const Record& b) {
              : "the two variants have no paired times";
 }
 
+// "linear order"; a baseline by its id.
+std::string compared_with(const ComparedVariants& compared) {
+  return compared.against.order.empty() ? compared.against.id : compared.against.order + " order";
+}
+
 // Why the rules leave a claim open.
 std::string why_open(const ClaimAnswer& answer) {
   const Measured& measured = *answer.measured;
   const double claimed = *answer.claim->claimed, least = 1 / (1 + measured.margin),
                most = 1 + measured.margin;
   if (measured.verdict == (claimed < 1 ? Verdict::faster : Verdict::slower))
-    return "it differs from linear order the other way, and no control was measured: the table of slots "
-           "alone may cost as much";
+    return fmt::format(
+        "it differs from {} the other way, and no control was measured: the table of slots alone may cost as "
+        "much",
+        compared_with(answer.claim->compared));
   if (!std::isfinite(measured.ci.low)) return "one value has no interval";
   const bool nothing = measured.ci.low <= most && measured.ci.high >= least;
   const bool all = measured.ci.low <= claimed && measured.ci.high >= claimed;
@@ -38,38 +45,53 @@ std::string why_open(const ClaimAnswer& answer) {
   return nothing ? "the interval holds no effect, and more than the margin" : "the interval is too wide";
 }
 
-// Fresh over pooled buffers, for every kernel variant that a case holds in both forms.
-std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view) {
+// The option that has this word: "fresh" of `buffers`.
+const VariantOption& option_with(std::string_view word) {
+  return *std::ranges::find_if(variant_fields(), [&](const VariantOption& option) {
+    return std::ranges::find(option.choices, word) != option.choices.end();
+  });
+}
+
+// With an option over without, for every kernel variant that a case holds in both forms.
+std::vector<ClaimAnswer> answer_option(const ClaimRow& claim, const View& view) {
+  const std::string& word = claim.compared.against.option;
+  const VariantOption& option = option_with(word);
+  const std::int64_t usual = option.get(Variant{});
+  const auto has = [&](const Record& record, bool at_default) {
+    return record.kind == ImplementationKind::kernel &&
+           (at_default ? option.get(record.variant) == usual
+                       : field_text(option, option.get(record.variant)) == word);
+  };
   std::vector<ClaimAnswer> answers;
   for (const CaseView& of_case : view.cases) {
-    std::map<std::string, const Record*> pooled;
+    std::map<std::string, const Record*> without;
     for (const Record* record : of_case.records)
-      if (record->kind == ImplementationKind::kernel && record->variant.kernel().buffers == Buffers::pooled)
-        pooled[record->variant_id] = record;
-    for (const Record* fresh : of_case.records) {
-      if (fresh->kind != ImplementationKind::kernel || fresh->variant.kernel().buffers != Buffers::fresh)
-        continue;
-      Variant other = fresh->variant;
-      other.change().buffers = Buffers::pooled;
-      const auto found = pooled.find(variant_id(other));
-      if (found == pooled.end()) continue;
+      if (has(*record, true)) without[record->variant_id] = record;
+    for (const Record* with : of_case.records) {
+      if (!has(*with, false)) continue;
+      Variant other = with->variant;
+      option.set(other, usual);
+      const auto found = without.find(variant_id(other));
+      if (found == without.end()) continue;
       ClaimAnswer answer{.claim = &claim, .where = &of_case, .dtype = of_case.work->dtype};
-      answer.measured = time_ratio(*fresh, *found->second);
+      answer.record = found->second;
+      answer.measured = time_ratio(*with, *found->second);
       answer.why = answer.measured
-                       ? fmt::format("{} over {}; the claim states no case", fresh->variant_id, found->first)
-                       : why_no_ratio(*fresh, *found->second);
+                       ? fmt::format("{} over {}; the claim states no case", with->variant_id, found->first)
+                       : why_no_ratio(*with, *found->second);
       settle(answer);
       answers.push_back(std::move(answer));
     }
   }
   if (answers.empty())
-    answers.push_back(
-        {.claim = &claim, .why = "needs one variant with pooled and with fresh buffers in one case"});
+    answers.push_back({.claim = &claim,
+                       .why = fmt::format("needs one variant with {} and with {} {} in one case",
+                                          field_text(option, usual), word, option.name)});
   return answers;
 }
 
-// Lengths on both sides of the claimed one, by the verdict of Hilbert order against linear order. Slower, but
-// not slower than the control, is the price of the table and counts as equal.
+// Lengths on both sides of the claimed one, by the verdict of the variant against what it is compared with.
+// Slower, but not slower than the control, is the price of the table and counts as equal.
 struct Sides {
   std::size_t below = 0, below_faster = 0, above = 0, above_faster = 0, above_slower = 0, above_equal = 0;
   std::vector<std::string> seen;
@@ -100,10 +122,10 @@ ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view, Dtype dty
   ClaimAnswer answer{.claim = &claim, .dtype = dtype};
   Sides sides;
   for (const CaseView& of_case : view.cases) {
-    const ClaimRecords records = claim_records(of_case, claim.order_chunk);
-    if (of_case.work->dtype != dtype || !records.standard || !records.hilbert) continue;
-    const auto ratio = time_ratio(*records.standard, *records.hilbert);
-    const auto control = records.control() ? time_ratio(*records.control(), *records.hilbert) : std::nullopt;
+    const ClaimRecords records = claim_records(of_case, claim.compared);
+    if (of_case.work->dtype != dtype || !records.against || !records.variant) continue;
+    const auto ratio = time_ratio(*records.against, *records.variant);
+    const auto control = records.control ? time_ratio(*records.control, *records.variant) : std::nullopt;
     if (ratio) sides.add(of_case, *ratio, control, *claim.claimed);
   }
   if (sides.below == 0 || sides.above == 0) {
@@ -133,7 +155,7 @@ std::vector<ClaimAnswer> for_each_dtype(const View& view, const Answer& answer) 
 std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {
   if (!claim.untestable.empty()) return {{.claim = &claim, .why = claim.untestable}};
   if (claim.test) return answer_tested(claim, view);
-  if (claim.quantity == Quantity::buffers) return answer_buffers(claim, view);
+  if (claim.quantity == Quantity::buffers) return answer_option(claim, view);
   if (claim.quantity == Quantity::break_even)
     return for_each_dtype(view, [&](Dtype dtype) { return answer_break_even(claim, view, dtype); });
   if (claim.quantity == Quantity::communication) return {answer_communication(claim, view)};
@@ -165,7 +187,7 @@ void settle(ClaimAnswer& answer) {
   if (!answer.measured) return;
   std::optional<Verdict> control;
   if (answer.against_control) control = answer.against_control->verdict;
-  // Fresh and pooled buffers have the same order: no table of slots stands between them.
+  // With an option and without, the order is the same: no table of slots stands between them.
   if (answer.claim->quantity == Quantity::buffers) control = answer.measured->verdict;
   answer.verdict = judge_claim(*answer.claim->claimed, *answer.measured, control);
   const auto add = [&](const std::string& why) {

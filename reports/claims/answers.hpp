@@ -16,15 +16,16 @@ namespace hilbench {
 struct ClaimAnswer {
   const ClaimRow* claim = nullptr;
   const CaseView* where = nullptr;  // null if no case answers it, or several do together
+  const Record* record = nullptr;   // that of the variant there
   ClaimVerdict verdict = ClaimVerdict::not_testable;
   std::string why;  // basis of the verdict, or why there is none
   std::optional<Measured> measured;
-  std::optional<Measured> with_permutation;  // the time of one permutation added on the hilbert side
-  std::optional<Measured> tokens;            // what the seeds ran: a different function, never judged
-  std::optional<Measured> random;            // random order in hilbert's place
-  std::optional<Measured> against_random;    // random order / hilbert
-  // Hilbert order against the control that pays the same table of slots: linear order through such a table,
-  // otherwise random order. Time of the control / time of hilbert; above 1, hilbert is faster.
+  std::optional<Measured> with_permutation;  // the time of one permutation added on the side of the variant
+  std::optional<Measured> beside;            // what computes a different function in its place: never judged
+  std::optional<Measured> random;            // random order in its place
+  std::optional<Measured> against_random;    // random order / the variant
+  // Against the first control that was measured: time of the control / time of the variant; above 1, the
+  // variant is faster.
   std::optional<Measured> against_control;
   std::string control_name;         // "dilated/linear.gathered"; empty if none was measured
   Dtype dtype = Dtype::fp32;        // that was measured

@@ -66,24 +66,24 @@ std::optional<LevelCount> count_at(const MissLevel& level, const Record& record,
 }
 
 // Why two counts give no ratio; empty if they give one.
-std::string no_ratio(const LevelCount& standard, const LevelCount& hilbert) {
+std::string no_ratio(const LevelCount& against, const LevelCount& variant) {
   const auto negligible = [](const LevelCount& count) {
     const bool none =
         std::any_of(count.each.begin(), count.each.end(), [](double misses) { return misses <= 0; });
     return none || (count.reads && count.misses < kLeastMissShare * *count.reads);
   };
-  if (!negligible(standard) && !negligible(hilbert)) return "";
-  const LevelCount& least = negligible(standard) ? standard : hilbert;
+  if (!negligible(against) && !negligible(variant)) return "";
+  const LevelCount& least = negligible(against) ? against : variant;
   return fmt::format("{:.0f} misses{}: the cache holds everything", std::max(least.misses, 0.0),
                      least.reads ? fmt::format(" in {:.0f} reads", *least.reads) : "");
 }
 
-// Misses of `other` / of `hilbert`. Without enough counts the ratio has no interval and no verdict.
-Measured ratio_of_counts(const LevelCount& other, const LevelCount& hilbert, double margin) {
-  const std::size_t counts = std::min(other.each.size(), hilbert.each.size());
+// Misses of `other` / of `variant`. Without enough counts the ratio has no interval and no verdict.
+Measured ratio_of_counts(const LevelCount& other, const LevelCount& variant, double margin) {
+  const std::size_t counts = std::min(other.each.size(), variant.each.size());
   if (counts < kFewestCounts)
-    return {other.misses / hilbert.misses, kUnknownInterval, 1, Verdict::inconclusive, margin};
-  const Effect effect = count_effect(other.each, hilbert.each);
+    return {other.misses / variant.misses, kUnknownInterval, 1, Verdict::inconclusive, margin};
+  const Effect effect = count_effect(other.each, variant.each);
   const Ratio ratio = ratio_of(effect);
   return {ratio.value, ratio.ci, counts, verdict_of(effect, margin), margin};
 }
@@ -98,9 +98,9 @@ std::string too_few_counts(const LevelAnswer& answer) {
 void add_control(LevelAnswer& answer, const Record* control) {
   std::string why;
   if (control != nullptr) answer.control = count_at(*answer.level, *control, why);
-  if (!answer.control || !no_ratio(*answer.control, *answer.hilbert).empty()) return;
+  if (!answer.control || !no_ratio(*answer.control, *answer.variant).empty()) return;
   answer.control_name = control->variant_id;
-  answer.against_control = ratio_of_counts(*answer.control, *answer.hilbert, answer.measured->margin);
+  answer.against_control = ratio_of_counts(*answer.control, *answer.variant, answer.measured->margin);
   answer.to_control = {1 / answer.against_control->ratio};
 }
 
@@ -112,16 +112,16 @@ void set_verdict(LevelAnswer& answer, double claimed) {
 
 LevelAnswer answer_level(const MissLevel& level, double claimed, const ClaimRecords& records) {
   LevelAnswer answer{.level = &level};
-  answer.standard = count_at(level, *records.standard, answer.why);
-  if (answer.standard) answer.hilbert = count_at(level, *records.hilbert, answer.why);
-  if (!answer.hilbert) return answer;
-  answer.why = no_ratio(*answer.standard, *answer.hilbert);
+  answer.against = count_at(level, *records.against, answer.why);
+  if (answer.against) answer.variant = count_at(level, *records.variant, answer.why);
+  if (!answer.variant) return answer;
+  answer.why = no_ratio(*answer.against, *answer.variant);
   if (!answer.why.empty()) return answer;
-  const double margin = std::max(records.standard->margin, records.hilbert->margin);
-  answer.counts = std::min(answer.standard->each.size(), answer.hilbert->each.size());
-  answer.measured = ratio_of_counts(*answer.standard, *answer.hilbert, margin);
-  answer.to_standard = {1 / answer.measured->ratio};
-  add_control(answer, records.control());
+  const double margin = std::max(records.against->margin, records.variant->margin);
+  answer.counts = std::min(answer.against->each.size(), answer.variant->each.size());
+  answer.measured = ratio_of_counts(*answer.against, *answer.variant, margin);
+  answer.to_against = {1 / answer.measured->ratio};
+  add_control(answer, records.control);
   set_verdict(answer, claimed);
   answer.why = too_few_counts(answer);
   return answer;
@@ -171,7 +171,7 @@ const std::vector<MissLevel>& miss_levels() {
 std::vector<LevelAnswer> answer_levels(double claimed, const ClaimRecords& records) {
   std::vector<LevelAnswer> answers;
   for (const MissLevel& level : miss_levels())
-    if (level.device == records.standard->work.device)
+    if (level.device == records.against->work.device)
       answers.push_back(answer_level(level, claimed, records));
   return answers;
 }
@@ -182,7 +182,7 @@ LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers) 
   for (const LevelAnswer& one : answers) {
     if (!one.measured) continue;
     measured.push_back(*one.measured);
-    all.to_standard.push_back(one.to_standard.front());
+    all.to_against.push_back(one.to_against.front());
     if (one.against_control) {
       controls.push_back(*one.against_control);
       all.to_control.push_back(one.to_control.front());
@@ -190,9 +190,9 @@ LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers) 
     }
     all.why = one.why;
     all.counts = all.counts == 0 ? one.counts : std::min(all.counts, one.counts);
-    all.hilbert = one.hilbert;  // for the way it was counted; counts of several cases do not add up
-    all.hilbert->misses = std::numeric_limits<double>::quiet_NaN();
-    all.hilbert->each.clear();
+    all.variant = one.variant;  // for the way it was counted; counts of several cases do not add up
+    all.variant->misses = std::numeric_limits<double>::quiet_NaN();
+    all.variant->each.clear();
   }
   if (measured.empty()) return all;
   all.measured = over_all(measured);
@@ -213,11 +213,11 @@ ClaimVerdict combined(const std::vector<LevelAnswer>& levels) {
   return excluded ? ClaimVerdict::excluded : ClaimVerdict::inconclusive;
 }
 
-std::string level_text(const LevelAnswer& answer, std::string_view standard) {
+std::string level_text(const LevelAnswer& answer, std::string_view against) {
   const std::string name = fmt::format("{} read misses", answer.level->name);
   if (!answer.measured) return fmt::format("{}: not judged ({})", name, answer.why);
-  const std::size_t cases = answer.to_standard.size();
-  std::string text = fmt::format("{} {} against {}", name, change_text(answer.to_standard), standard);
+  const std::size_t cases = answer.to_against.size();
+  std::string text = fmt::format("{} {} against {}", name, change_text(answer.to_against), against);
   if (!answer.to_control.empty())
     text += fmt::format(", {} against {}", change_text(answer.to_control), answer.control_name);
   if (cases > 1) text += fmt::format(" ({} cases)", cases);

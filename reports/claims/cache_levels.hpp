@@ -35,20 +35,20 @@ struct LevelCount {
   int passes = 0;
 };
 
-// Counts of linear and Hilbert order and of the control at one level, and the verdict on a claim by them.
+// Counts of what a claim compares and of the control at one level, and the verdict on the claim by them.
 struct LevelAnswer {
   const MissLevel* level = nullptr;
-  std::optional<LevelCount> standard, hilbert, control;
-  std::string control_name;                     // "dilated/linear.gathered"; empty: not counted
-  std::vector<double> to_standard, to_control;  // misses of hilbert / of the other; one for each case
-  std::optional<Measured> measured;         // misses of standard / of hilbert; its interval is of the counts
-  std::optional<Measured> against_control;  // misses of the control / of hilbert
-  std::size_t counts = 0;  // of linear or Hilbert order, whichever has fewer; the fewest of a case
+  std::optional<LevelCount> against, variant, control;
+  std::string control_name;                    // "dilated/linear.gathered"; empty: not counted
+  std::vector<double> to_against, to_control;  // misses of the variant / of the other; one for each case
+  std::optional<Measured> measured;         // misses of against / of variant; its interval is of the counts
+  std::optional<Measured> against_control;  // misses of the control / of variant
+  std::size_t counts = 0;                   // of the one that has fewer; the fewest of a case
   ClaimVerdict verdict = ClaimVerdict::not_testable;
   std::string why;  // why there is no verdict, or what it leaves open
 };
 
-// One answer for each level of the device of `records`, which must hold `standard` and `hilbert`.
+// One answer for each level of the device of `records`, which must hold `against` and `variant`.
 std::vector<LevelAnswer> answer_levels(double claimed, const ClaimRecords& records);
 // The same level in several cases: the interval spans all of theirs.
 LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers);
@@ -56,6 +56,6 @@ LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers);
 // does not: `excluded` if every level excludes the claim, otherwise `inconclusive`.
 ClaimVerdict combined(const std::vector<LevelAnswer>& levels);
 // "L2 read misses -0.3 % against linear, +0.1 % against dilated/random: no gain".
-std::string level_text(const LevelAnswer& answer, std::string_view standard = "linear");
+std::string level_text(const LevelAnswer& answer, std::string_view against);
 
 }  // namespace hilbench

@@ -1,7 +1,6 @@
 #include "reports/claims/claim_records.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace hilbench {
 namespace {
@@ -11,44 +10,54 @@ std::int64_t effective_chunk(std::int64_t chunk, std::int64_t length) {
   return chunk <= 0 ? length : std::min(chunk, length);
 }
 
-// True if all options except order, its parameter, chunk, scope and `rows` are at their defaults.
-bool plain_options(const Variant& variant, KeyRows rows) {
-  const KernelChoice& kernel = variant.kernel();
-  return variant == Variant{KernelChoice{.name = kernel.name,
-                                         .order = kernel.order,
-                                         .order_param = kernel.order_param,
-                                         .order_chunk = kernel.order_chunk,
-                                         .chunk_in_id = kernel.chunk_in_id,
-                                         .order_scope = kernel.order_scope,
-                                         .rows = rows}};
+// True if the record has the chunk that the claim states.
+bool has_chunk(const Record& record, const Case& work, const ComparedVariants& compared) {
+  if (!compared.order_chunk) return true;
+  const std::int64_t length = work.sequence_length;
+  return effective_chunk(record.order_chunk, length) == effective_chunk(*compared.order_chunk, length);
 }
+
+template <class Fits>
+const Record* first_of(const CaseView& of_case, const NamedVariant& named, const Fits& fits) {
+  if (!named.named()) return nullptr;
+  for (const Record* record : of_case.records)
+    if (is_of(*record, named) && fits(*record)) return record;
+  return nullptr;
+}
+
+// `kernel`: that of all records; empty: any.
+ClaimRecords records_beside(const Record* against, const std::string& kernel, const CaseView& of_case,
+                            const ComparedVariants& compared) {
+  ClaimRecords found{.against = against};
+  const auto alike = [&](const Record& record) { return kernel.empty() || record.kernel == kernel; };
+  const auto ordered = [&](const Record& record) {
+    return alike(record) && has_chunk(record, *of_case.work, compared);
+  };
+  found.variant = first_of(of_case, compared.variant, ordered);
+  found.beside = first_of(of_case, compared.beside, ordered);
+  if (against == nullptr) return found;
+  for (const NamedVariant& named : compared.controls) {
+    const Record* control = first_of(of_case, named, alike);
+    if (found.control == nullptr) found.control = control;
+    if (named.order == "random") found.random = control;
+  }
+  return found;
+}
+
+constexpr auto kAny = [](const Record&) { return true; };
 
 }  // namespace
 
-ClaimRecords claim_records(const CaseView& of_case, std::int64_t order_chunk) {
-  ClaimRecords found;
-  const auto matches = [&](const Record& record, std::string_view order, OrderScope scope,
-                           KeyRows rows = KeyRows::automatic) {
-    return record.kind == ImplementationKind::kernel && record.variant.kernel().order == order &&
-           record.variant.kernel().order_scope == scope && plain_options(record.variant, rows);
-  };
-  for (const Record* record : of_case.records)
-    if (!found.standard && matches(*record, "linear", OrderScope::memory)) found.standard = record;
-  for (const Record* record : of_case.records) {
-    if (!found.standard || record->kernel != found.standard->kernel) continue;
-    if (!found.random && matches(*record, "random", OrderScope::memory)) found.random = record;
-    if (!found.gathered && matches(*record, "linear", OrderScope::memory, KeyRows::gathered))
-      found.gathered = record;
-  }
-  const std::int64_t length = of_case.work->sequence_length;
-  const std::int64_t wanted = effective_chunk(order_chunk, length);
-  for (const Record* record : of_case.records) {
-    if (found.standard && record->kernel != found.standard->kernel) continue;
-    if (effective_chunk(record->order_chunk, length) != wanted) continue;
-    if (!found.hilbert && matches(*record, "hilbert", OrderScope::memory)) found.hilbert = record;
-    if (!found.tokens && matches(*record, "hilbert", OrderScope::tokens)) found.tokens = record;
-  }
-  return found;
+ClaimRecords claim_records(const CaseView& of_case, const ComparedVariants& compared) {
+  const Record* against = first_of(of_case, compared.against, kAny);
+  const bool kernel = against != nullptr && against->kind == ImplementationKind::kernel;
+  return records_beside(against, kernel ? against->kernel : "", of_case, compared);
+}
+
+ClaimRecords records_beside_dense(const CaseView& of_case, const CaseView* dense,
+                                  const ComparedVariants& compared) {
+  const Record* against = dense == nullptr ? nullptr : first_of(*dense, compared.against, kAny);
+  return records_beside(against, "", of_case, compared);
 }
 
 bool same_work(const Case& claimed, const Case& work) {

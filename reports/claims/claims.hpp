@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "reports/claims/named_variant.hpp"
 #include "reports/records/record.hpp"
 #include "reports/view/pairing.hpp"
 
@@ -13,22 +15,29 @@ namespace hilbench {
 
 // What a claim compares. It decides which measurement answers it.
 enum class Quantity {
-  speedup,        // kernel time, standard / hilbert
-  buffers,        // kernel time, fresh buffers / pooled ones
-  cache_lines,    // misses of the caches, else distinct lines touched, standard / hilbert
-  memory,         // peak memory, standard / hilbert
-  communication,  // bytes that the ranks of a ring send, standard / hilbert
-  break_even,     // sequence length above which hilbert pays
+  speedup,        // kernel time, as all that follow `against` / `variant`
+  buffers,        // kernel time, without an option / with it: pooled and fresh buffers
+  cache_lines,    // misses of the caches, else distinct lines touched
+  memory,         // peak memory
+  communication,  // bytes that the ranks of a ring send
+  break_even,     // sequence length above which the variant pays
   longest,        // longest sequence that fits on this many devices
   other,          // nothing that a record holds: `untestable` says why
 };
 
-// The two variants that a row names, and the cases that have them; claims of the seed reports name none (see
-// claim_records.hpp).
+// The variants of a row. Its ratio is that of `against` / `variant`.
+struct ComparedVariants {
+  NamedVariant variant, against;
+  std::vector<NamedVariant>
+      controls;         // pay what `variant` pays, and gain nothing; the first that was measured
+  NamedVariant beside;  // shown, never judged: it computes another function
+  std::optional<std::int64_t> order_chunk;  // of `variant` and `beside`; none: any
+};
+
+// The cases of a row that states parameters of a case, and not a whole one.
 struct ClaimTest {
   std::string compares;                     // what is divided by what, for readers
   std::map<std::string, std::string> work;  // parameters that a case must have, as ids write them
-  std::string variant, against, control;    // ids of variants; control may be empty
   bool dense = false;  // `against` is of the case with dense attention on the same tokens
   std::string level;   // of that cache alone; empty: of every level that was counted
 };
@@ -46,6 +55,7 @@ struct ClaimRow {
   std::string configuration;  // what the row states of the case, as text; assumptions are marked
   std::string stated;         // the numbers of the row, as text
   std::optional<Case> work;   // the case that answers it; none if the row does not state a whole case
+  ComparedVariants compared;
   std::optional<ClaimTest> test;
   bool names_dtype = false;  // the source states the dtype; it is no assumption of ours
   // What a row states of the case, even if it is not a whole case.
@@ -54,8 +64,7 @@ struct ClaimRow {
   // States no pattern: all cases of a store with its length and ring size, if it states
   // them, answer together.
   bool any_case = false;
-  std::int64_t order_chunk = 4096;        // of the hilbert side
-  std::optional<double> claimed;          // ratio standard / hilbert (c), or the value claimed
+  std::optional<double> claimed;          // ratio against / variant (c), or the value claimed
   std::optional<Interval> claimed_range;  // if low and high are given, as ratios; judged by the low end
   std::string untestable;                 // why no record of any store can answer it; empty if one can
   std::string note;

@@ -11,21 +11,21 @@
 #include <set>
 
 #include "kernels/base/text/text.hpp"
+#include "reports/claims/claim_test.hpp"
 #include "reports/claims/claim_values.hpp"
-#include "reports/claims/claims_by_variant.hpp"
 
 namespace hilbench {
 namespace {
 
 constexpr std::array<std::string_view, 3> kProvenances = {"measured", "modelled", "unsourced"};
-constexpr std::array<std::string_view, 3> kFileKeys = {"seeds", "claims", "invalid_orders"};
-constexpr std::array<std::string_view, 10> kClaimKeys = {"id",     "title",   "source", "provenance", "how",
-                                                         "metric", "assumed", "config", "note",       "rows"};
+constexpr std::array<std::string_view, 4> kFileKeys = {"seeds", "test", "claims", "invalid_orders"};
+constexpr std::array<std::string_view, 11> kClaimKeys = {
+    "id", "title", "source", "provenance", "how", "metric", "assumed", "config", "test", "note", "rows"};
 // Keys of a row, of `config` and of `assumed` that describe the case.
 constexpr std::array<std::string_view, 16> kWorkKeys = {
     "sequence_length", "segments",  "dilations", "batch",       "heads",  "head_dim", "model_dim", "dtype",
     "causal",          "ring_size", "kv_heads",  "order_chunk", "device", "gpus",     "variant",   "option"};
-// Keys of a row that hold claimed numbers. `standard` and `hilbert` are the times behind a ratio.
+// Keys of a row that hold claimed numbers. `standard` and `hilbert`: the times of what the report compared.
 constexpr std::array<std::string_view, 17> kFigureKeys = {"standard",
                                                           "hilbert",
                                                           "speedup",
@@ -43,10 +43,10 @@ constexpr std::array<std::string_view, 17> kFigureKeys = {"standard",
                                                           "low",
                                                           "high",
                                                           "value"};
-constexpr std::array<std::string_view, 6> kOtherRowKeys = {"metric", "note", "provenance",
+constexpr std::array<std::string_view, 7> kOtherRowKeys = {"metric", "note", "provenance", "how",
                                                            "says",   "test", "untestable"};
 
-// How a stated number becomes the ratio standard / hilbert.
+// How a stated number becomes the ratio against / variant.
 enum class Form { ratio, reduction, gain, value };
 double as_ratio(Form form, double stated) {
   switch (form) {
@@ -89,6 +89,7 @@ class Loader {
       refuse_claim(root, "not a claims file", "it needs a list under the key 'claims'");
     check_keys(root, kFileKeys);
     if (const Value seeds = root.find("seeds")) load_titles(*seeds);
+    if (const Value test = root.find("test")) compared_ = compared_of(*test);
     for (const YamlValue& claim : claims->items()) load_claim(claim);
     return std::move(rows_);
   }
@@ -139,6 +140,8 @@ class Loader {
     if (claim.find("how")) base.how = text_of(claim, "how");
     for (const char* key : {"config", "assumed"})
       if (const Value part = claim.find(key)) check_keys(*part, kWorkKeys);
+    base.compared = compared_;
+    if (const Value test = claim.find("test")) base.compared = compared_of(*test);
     const Value rows = claim.find("rows");
     if (!rows || !rows->is_list() || rows->items().empty())
       refuse_claim(claim, fmt::format("claim '{}' has no rows", base.claim_id), "'rows' is a list");
@@ -154,12 +157,15 @@ class Loader {
     if (row.find("metric")) base.metric = metric_of(row);
     if (row.find("provenance")) base.provenance = choice_of(row, "provenance", kProvenances);
     if (row.find("note")) base.note = text_of(row, "note");
+    if (row.find("how")) base.how = text_of(row, "how");
+    if (const Value test = row.find("test"); test && !row.find("untestable"))
+      base.compared = compared_of(*test);
     if (row.find("says")) base.says = text_of(row, "says");
     base.configuration = configuration_of(claim, row);
     base.stated = stated_of(row);
     base.work = work_of(claim, row);
     base.names_dtype = row.find("dtype") || find_in(claim, "config", "dtype");
-    if (const Value chunk = find(claim, row, "order_chunk")) base.order_chunk = integer_of(*chunk);
+    if (const Value chunk = find(claim, row, "order_chunk")) base.compared.order_chunk = integer_of(*chunk);
     if (const Value length = find(claim, row, "sequence_length")) base.sequence_length = integer_of(*length);
     for (const char* key : {"ring_size", "gpus"})
       if (const Value ranks = find(claim, row, key)) base.ring_size = integer_of(*ranks);
@@ -169,12 +175,14 @@ class Loader {
     if (rows_.size() == before)
       refuse_claim(row, "row claims nothing",
                    fmt::format("none of its keys is a figure: {}", fmt::join(kFigureKeys, ", ")));
+    for (std::size_t i = before; i < rows_.size(); ++i) check_compared(row, rows_[i]);
   }
 
   // One ClaimRow for each quantity that the row states.
   void add_quantities(const YamlValue& claim, const YamlValue& row, const ClaimRow& base) {
     if (row.find("untestable")) return add_untestable(row, base);
-    if (row.find("test")) return add_tested(row, base);
+    if (const Value test = row.find("test"); test && (test->find("case") || of_paper(base)))
+      return add_tested(row, base);
     if (row.find("value") || row.find("low")) return add_metric(row, base);
     if (row.find("option")) return add_option(row, base);
     if (row.find("speedup")) add(claim, row, base, Quantity::speedup, Form::ratio, "speedup", "");
@@ -215,7 +223,7 @@ class Loader {
     add({}, row, claim, metric->quantity, metric->form, range ? "low" : "value", range ? "high" : "");
   }
 
-  // Of variants that the row names itself.
+  // Of cases that the row names by some of their parameters.
   void add_tested(const YamlValue& row, ClaimRow base) {
     base.test = test_of(*row.find("test"));
     const std::size_t before = rows_.size();
@@ -377,6 +385,7 @@ class Loader {
 
   std::set<std::string> ids_;
   std::map<std::string, std::string> titles_;
+  ComparedVariants compared_;  // of rows that do not say it themselves, and whose claim does not
   std::vector<ClaimRow> rows_;
 };
 

@@ -25,6 +25,9 @@ std::vector<ClaimRow> load_claims(const std::filesystem::path& file);
 // The same from text; `where` names the text in messages.
 std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& where);
 
+// What the claims of the seed reports compare unless they say otherwise: the head of claims.yaml.
+const ComparedVariants& compared_by_reports();
+
 // The claims that the report answers: those of `claims_file` if it is given, otherwise those that the sweep
 // names; all of the seed reports if the records are from before sweeps named any.
 std::vector<ClaimRow> claims_of(const ReportInput& input);

@@ -56,6 +56,11 @@ std::vector<ClaimRow> load_claims(const std::filesystem::path& file) {
   return parse_claims(read_text(file, "claims file", kMostInputBytes), file.string());
 }
 
+const ComparedVariants& compared_by_reports() {
+  static const ComparedVariants kCompared = load_claims({}).front().compared;
+  return kCompared;
+}
+
 std::vector<ClaimRow> claims_of(const ReportInput& input) {
   const auto named = input.meta.find("claims");
   if (!input.claims_file.empty() || named == input.meta.end()) return load_claims(input.claims_file);

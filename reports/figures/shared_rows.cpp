@@ -25,7 +25,7 @@ json claims_json(const std::vector<ClaimAnswer>& answers) {
                     {"claimed", number_json(answer.claim->claimed.value_or(1))},
                     {"measured", measured_json(answer.measured)},
                     {"control", measured_json(answer.random)},
-                    {"tokens", measured_json(answer.tokens)}});
+                    {"tokens", measured_json(answer.beside)}});
   }
   return rows;
 }

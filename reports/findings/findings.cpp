@@ -58,7 +58,7 @@ std::vector<Finding> findings_of(const View& view, const std::vector<ClaimAnswer
                of_reports.empty() ? std::vector<std::string>{} : std::vector{claims_sentence(of_reports)},
                headline_claims_table(of_reports));
   findings.add("papers", {papers_sentence(of_papers)}, judged_papers_table(of_papers));
-  findings.add("reported", {}, reported_table(view));
+  findings.add("reported", {}, reported_table(reported_cases(view)));
   findings.add("chains", chain_sentences(view), chains_table(view));
   findings.add("traversals", traversal_sentences(view));
   findings.add("hilbert", hilbert_sentences(view));

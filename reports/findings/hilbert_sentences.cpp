@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "reports/claims/claim_records.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "reports/findings/sentences.hpp"
 #include "reports/findings/tally.hpp"
 #include "reports/view/format.hpp"
@@ -38,29 +39,34 @@ struct HilbertTallies {
 };
 
 HilbertTallies hilbert_tallies(const View& view, std::int64_t chunk) {
+  ComparedVariants compared = compared_by_reports();
+  compared.order_chunk = chunk;
   HilbertTallies tallies;
   for (const CaseView& of_case : view.cases) {
-    const ClaimRecords records = claim_records(of_case, chunk);
-    if (!records.standard || !records.hilbert) continue;
-    const auto ratio = time_ratio(*records.standard, *records.hilbert);
+    const ClaimRecords records = claim_records(of_case, compared);
+    if (!records.against || !records.variant) continue;
+    const auto ratio = time_ratio(*records.against, *records.variant);
     if (!ratio) continue;
     tallies.linear.add(*ratio);
-    tallies.records.push_back(records.hilbert);
+    tallies.records.push_back(records.variant);
     if (!records.random) continue;
-    if (const auto against = time_ratio(*records.random, *records.hilbert)) tallies.control.add(*against);
+    if (const auto against = time_ratio(*records.random, *records.variant)) tallies.control.add(*against);
   }
   return tallies;
 }
 
 }  // namespace
 
+std::int64_t claimed_chunk() {
+  return compared_by_reports().order_chunk.value_or(0);
+}
+
 bool has_claimed_order(const View& view) {
-  return hilbert_tallies(view, ClaimRow{}.order_chunk).any();
+  return hilbert_tallies(view, claimed_chunk()).any();
 }
 
 std::vector<std::string> hilbert_sentences(const View& view) {
-  const std::int64_t claimed_chunk = ClaimRow{}.order_chunk;
-  const HilbertTallies claimed = hilbert_tallies(view, claimed_chunk);
+  const HilbertTallies claimed = hilbert_tallies(view, claimed_chunk());
   HilbertTallies whole = hilbert_tallies(view, 0);
   if (whole.records == claimed.records) whole = {};  // a chunk is the whole length
   std::vector<std::string> said;
@@ -69,7 +75,7 @@ std::vector<std::string> hilbert_sentences(const View& view) {
     said.push_back(linear_sentence(tallies.linear, chunk_text));
     said.push_back(control_sentence(tallies.control));
   };
-  add(claimed, whole.any() ? fmt::format(" in chunks of {}", claimed_chunk) : "");
+  add(claimed, whole.any() ? fmt::format(" in chunks of {}", claimed_chunk()) : "");
   add(whole, " over the whole length");
   Tally all;
   for (const HilbertTallies& tallies : {claimed, whole}) {

@@ -158,7 +158,7 @@ std::vector<std::string> answers(const View& view) {
   return {
       fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
                   "the whole length or in chunks of {}.",
-                  ClaimRow{}.order_chunk)};
+                  claimed_chunk())};
 }
 
 }  // namespace

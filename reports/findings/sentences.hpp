@@ -1,6 +1,7 @@
 // The sentences of findings.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ std::string main_question(const View& view);
 // Hilbert order against linear order, which says what was found, and against random order, the control: in
 // the chunks that the claims are about and over the whole length. None if no case has both.
 std::vector<std::string> hilbert_sentences(const View& view);
+// Positions in a chunk of Hilbert order as the claims of the reports have it.
+std::int64_t claimed_chunk();
 // Whether some case has linear order beside Hilbert order in the chunks that the claims are about.
 bool has_claimed_order(const View& view);
 // Each traversal of a kernel in an order against that of the reference, all else equal; the one that gains

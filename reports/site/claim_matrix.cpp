@@ -30,6 +30,7 @@ std::vector<Row> rows_of(const std::vector<MachineOverview>& machines) {
   for (std::size_t column = 0; column < machines.size(); ++column)
     for (const SweepOverview& sweep : machines[column].sweeps)
       for (const ClaimEntry& entry : sweep.claims) {
+        if (entry.other_dtype) continue;
         auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& known) {
           return known.claim == entry.claim && known.compares == entry.compares &&
                  (!entry.of_paper || known.title == entry.title);
@@ -37,7 +38,7 @@ std::vector<Row> rows_of(const std::vector<MachineOverview>& machines) {
         if (row == rows.end())
           row = rows.insert(row, {entry.claim, entry.title, entry.compares, entry.of_paper,
                                   std::vector<std::vector<Answer>>(machines.size())});
-        row->cells[column].push_back({&entry, machines[column].address + "/" + sweep_address(sweep)});
+        row->cells[column].push_back({&entry, page_of(machines[column], sweep)});
       }
   const auto papers =
       std::stable_partition(rows.begin(), rows.end(), [](const Row& row) { return !row.of_paper; });

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "reports/site/claim_matrix.hpp"
+#include "reports/site/findings_of_all.hpp"
 #include "reports/site/pages.hpp"
 #include "reports/view/format.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 struct Place {
   const MachineOverview* machine = nullptr;
   const SweepOverview* sweep = nullptr;
-  std::string page() const { return machine->address + "/" + sweep_address(*sweep); }
+  std::string page() const { return page_of(*machine, *sweep); }
 };
 
 std::vector<Place> places_of(const std::vector<MachineOverview>& machines) {
@@ -53,37 +54,6 @@ std::vector<RivalRow> rival_rows(const std::vector<Place>& places) {
       known->entry.slower += entry.slower;
     }
   return rows;
-}
-
-// The largest reported ratio first: of each machine that ran the reports' own programs.
-std::string reported_html(const std::vector<Place>& places) {
-  constexpr std::size_t kMost = 6;
-  std::vector<std::pair<Place, Reported>> rows;
-  for (const Place& place : places)
-    for (const Reported& one : place.sweep->reported) rows.emplace_back(place, one);
-  if (rows.empty()) return "";
-  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const auto& row) { return row.second.claimed; });
-  const std::size_t left = rows.size() - std::min(rows.size(), kMost);
-  rows.resize(rows.size() - left);
-  using R = const std::pair<Place, Reported>&;
-  const std::vector<ColumnOf<std::pair<Place, Reported>>> columns = {
-      {{"reported", "reported", Align::right},
-       [](R r) {
-         return Cell{r.second.stated, Tone::plain, r.first.page()};
-       }},
-      {{"here", "the same programs here", Align::right}, [](R r) { return Cell{r.second.here}; }},
-      {{"largest", "the step that moves it most", Align::wrapped},
-       [](R r) { return Cell{r.second.largest}; }},
-      {{"own", "Hilbert order in a kernel here", Align::right}, [](R r) { return Cell{r.second.own}; }},
-      {{"machine", "machine"}, [](R r) { return Cell{r.first.machine->name}; }},
-      {{"case", "case (segment/dilation)", Align::wrapped}, [](R r) { return Cell{r.second.work}; }},
-  };
-  return paragraph_html(
-             "The reports' own programs, run again. A number links to the page that takes the ratio "
-             "apart, step by step." +
-             (left == 0 ? "" : fmt::format(" The pages of sweeps have {} more.", left))) +
-         to_html(make_table<std::pair<Place, Reported>>("reported", "Reported ratios, measured again",
-                                                        columns, rows));
 }
 
 std::string rivals_html(const std::vector<Place>& places) {
@@ -161,6 +131,30 @@ std::string sweeps_html(const std::vector<Place>& places) {
   return to_html(make_table<Place>("sweeps", "Every sweep", columns, places));
 }
 
+// Sentences and table of what all results say together; empty if they say nothing of it.
+std::string finding_html(const std::vector<Finding>& findings, std::string_view id, bool sentences = true) {
+  const Finding* finding = find_finding(findings, id);
+  if (finding == nullptr) return "";
+  std::string html;
+  if (sentences)
+    for (const std::string& sentence : finding->sentences) html += paragraph_html(sentence);
+  return finding->table.rows.empty() ? html : html + to_html(finding->table);
+}
+
+std::string reported_html(const std::vector<Finding>& findings) {
+  constexpr std::size_t kMost = 6;
+  const Finding* finding = find_finding(findings, "reported");
+  if (finding == nullptr) return "";
+  Table table = finding->table;
+  const std::size_t left = table.rows.size() - std::min(table.rows.size(), kMost);
+  table.rows.resize(table.rows.size() - left);
+  return paragraph_html(
+             "The reports' own programs, run again. A number links to the page that takes the ratio "
+             "apart, step by step." +
+             (left == 0 ? "" : fmt::format(" The pages of sweeps have {} more.", left))) +
+         to_html(table);
+}
+
 }  // namespace
 
 std::string machine_parts(const MachineOverview& machine) {
@@ -190,6 +184,9 @@ std::string days_text(const MachineOverview& machine) {
 PlainPage index_page(const std::vector<MachineOverview>& machines) {
   const std::vector<Place> places = places_of(machines);
   const std::string matrix = claim_matrix_html(machines);
+  const std::vector<Finding> findings = findings_of_all(machines);
+  const std::string apart = finding_html(findings, "claims", false) + finding_html(findings, "other_dtypes") +
+                            finding_html(findings, "misses");
   const std::string calibration = sentences_html(
       places, "", [](const SweepOverview& sweep) { return fmt::format("{}", fmt::join(sweep.twins, " ")); });
   return {
@@ -199,7 +196,7 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
       .answer = answer_sentences(machines),
       .cards = cards_html(machines),
       .sections = {
-          {"reported", "What the reports' own programs give", reported_html(places)},
+          {"reported", "What the reports' own programs give", reported_html(findings)},
           {"claims", "Claims against machines",
            matrix.empty() ? ""
                           : paragraph_html("Each cell: the verdicts of all answers of that machine, and the "
@@ -207,7 +204,7 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
                                            "less). Claims of papers stand last; of them, each number is the "
                                            "ratio that is named under compares. A verdict links to the page "
                                            "that explains it, a number to its record.") +
-                                matrix},
+                                matrix + apart},
           {"rivals", "Kernels against rivals", rivals_html(places)},
           {"windows", "Windows",
            sentences_html(places, "#pairs", [](const SweepOverview& sweep) { return sweep.windows; })},

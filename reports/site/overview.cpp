@@ -8,21 +8,18 @@
 #include <tuple>
 
 #include "kernels/base/text/text.hpp"
-#include "reports/summaries/chains.hpp"
+#include "reports/records/counts.hpp"
 #include "reports/tables/claim_cells.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
-#include "reports/view/chain.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/margins.hpp"
 #include "reports/view/table.hpp"
 
 namespace hilbench {
 namespace {
-
-constexpr std::string_view kKernelTime = "kernel time";
 
 void add_new(std::vector<std::string>& values, const std::string& value) {
   if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
@@ -35,38 +32,34 @@ bool is_told(const ClaimAnswer& answer, const View& view) {
          (answer.where != nullptr || view.sweep == answer.claim->claim_id);
 }
 
+bool has_few_counts(const ClaimAnswer& answer) {
+  return std::ranges::any_of(
+      answer.levels, [](const LevelAnswer& level) { return level.measured && level.counts < kFewestCounts; });
+}
+
 std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimAnswer>& answers) {
   std::vector<ClaimEntry> entries;
   for (const ClaimAnswer& answer : answers) {
-    if (!is_told(answer, view) || answer.other_dtype) continue;
+    if (!is_told(answer, view)) continue;
     ClaimEntry entry{.claim = answer.claim->claim_id,
                      .title = of_paper(*answer.claim) ? answer.claim->says : answer.claim->title,
                      .compares = compared(answer),
+                     .about = answer.where ? answer.where->case_id : answer.claim->stated,
+                     .metric = answer.claim->metric,
                      .verdict = answer.verdict,
                      .of_paper = of_paper(*answer.claim),
-                     .gain = is_about_a_gain(answer)};
+                     .gain = is_about_a_gain(answer),
+                     .dtype = dtype_name(answer),
+                     .other_dtype = answer.other_dtype,
+                     .own_sweep = view.sweep == answer.claim->claim_id,
+                     .few_counts = has_few_counts(answer)};
+    if (answer.random) entry.random = answer.random->ratio;
     if (answer.measured) entry.measured = answer.measured->ratio;
     if (answer.against_random) entry.against_random = answer.against_random->verdict;
     entry.evidence = evidence_address(answer);
     entries.push_back(std::move(entry));
   }
   return entries;
-}
-
-std::vector<OtherDtype> other_dtypes(const View& view, const std::vector<ClaimAnswer>& answers) {
-  std::map<std::string, OtherDtype> dtypes;
-  for (const ClaimAnswer& answer : answers) {
-    if (!is_told(answer, view) || !answer.other_dtype || !answer.measured) continue;
-    if (of_paper(*answer.claim) || compared(answer) != kKernelTime) continue;
-    const double ratio = answer.measured->ratio;
-    const std::string dtype = dtype_name(answer);
-    OtherDtype& known = dtypes.try_emplace(dtype, OtherDtype{dtype, ratio, ratio}).first->second;
-    known.low = std::min(known.low, ratio);
-    known.high = std::max(known.high, ratio);
-  }
-  std::vector<OtherDtype> all;
-  for (auto& [name, dtype] : dtypes) all.push_back(std::move(dtype));
-  return all;
 }
 
 std::vector<RivalEntry> rival_entries(const View& view) {
@@ -90,16 +83,12 @@ std::vector<RivalEntry> rival_entries(const View& view) {
   return sorted;
 }
 
-std::vector<Reported> reported_ratios(const View& view) {
-  const Table table = reported_table(view);
-  std::vector<Reported> ratios;
-  const std::vector<MeasuredChain> chains = measured_chains(view);
-  for (std::size_t i = 0; i < chains.size(); ++i) {
-    const std::vector<Cell>& row = table.rows[i];
-    if (chains[i].claimed)
-      ratios.push_back({*chains[i].claimed, row[0].text, row[1].text, row[2].text, row[3].text, row[4].text});
-  }
-  return ratios;
+std::int64_t cores_of(const Record& record) {
+  const nlohmann::json& environment = *record.environment;
+  const auto host = environment.is_object() ? environment.find("host") : environment.end();
+  if (host == environment.end() || !host->is_object()) return 0;
+  const auto cores = host->find("cores");
+  return cores != host->end() && cores->is_number_integer() ? cores->get<std::int64_t>() : 0;
 }
 
 void add_surroundings(SweepOverview& made, const View& view) {
@@ -109,6 +98,7 @@ void add_surroundings(SweepOverview& made, const View& view) {
       add_new(made.devices, environment_text(*record, "device", "name"));
       add_new(made.drivers, environment_text(*record, "device_state", "driver"));
       if (record->kind == ImplementationKind::kernel) add_new(made.kernels, record->kernel);
+      made.cores = std::max(made.cores, cores_of(*record));
       if (!record->environment->is_object()) continue;
       if (const auto time = record->environment->find("time");
           time != record->environment->end() && time->is_string())
@@ -128,11 +118,10 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
                      .cases = view.cases.size(),
                      .records = view.record_count,
                      .claims = claim_entries(view, answers),
-                     .other_dtypes = other_dtypes(view, answers),
                      .rivals = rival_entries(view),
                      .rings = rings_sentence(view),
-                     .windows = windows_sentence(view)};
-  made.reported = reported_ratios(view);
+                     .windows = windows_sentence(view),
+                     .reported = reported_cases(view)};
   add_surroundings(made, view);
   const auto judged = std::count_if(view.twins.begin(), view.twins.end(),
                                     [](const Record* twin) { return twin->speedup.has_value(); });
@@ -141,14 +130,30 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
   return made;
 }
 
+std::string range_text(const std::vector<double>& values, int digits) {
+  if (values.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(values);
+  const std::string low = fmt::format("{:.{}f}", least, digits), high = fmt::format("{:.{}f}", most, digits);
+  return low == high ? low : low + " to " + high;
+}
+
+bool on_processor(const MachineOverview& machine) {
+  return std::ranges::all_of(machine.sweeps,
+                             [](const SweepOverview& sweep) { return sweep.devices.empty(); });
+}
+
 std::string sweep_address(const SweepOverview& sweep) {
   return address_of(sweep.name) + "/index.html";
+}
+
+std::string page_of(const MachineOverview& machine, const SweepOverview& sweep) {
+  return machine.address + "/" + sweep_address(sweep);
 }
 
 namespace {
 
 // All answers about kernel time, counted.
-struct Tests {
+struct TimeAnswers {
   std::map<Verdict, std::size_t> beside;  // random order, the control
   std::size_t controlled = 0, controlled_losses = 0, gains = 0, reproduced = 0;
   std::vector<double> speedups;
@@ -156,6 +161,10 @@ struct Tests {
 
   void add(const ClaimEntry& entry) {
     if (entry.of_paper || entry.compares != kKernelTime) return;
+    if (entry.other_dtype) {
+      if (entry.measured) others[entry.dtype].push_back(*entry.measured);
+      return;
+    }
     if (entry.measured) speedups.push_back(*entry.measured);
     if (entry.against_random) {
       ++beside[*entry.against_random];
@@ -167,25 +176,22 @@ struct Tests {
   }
 };
 
-Tests tests_of(const std::vector<MachineOverview>& machines) {
-  Tests tests;
+TimeAnswers time_answers(const std::vector<MachineOverview>& machines) {
+  TimeAnswers tests;
   for (const MachineOverview& machine : machines)
-    for (const SweepOverview& sweep : machine.sweeps) {
+    for (const SweepOverview& sweep : machine.sweeps)
       for (const ClaimEntry& entry : sweep.claims) tests.add(entry);
-      for (const OtherDtype& other : sweep.other_dtypes)
-        tests.others[other.dtype].insert(tests.others[other.dtype].end(), {other.low, other.high});
-    }
   return tests;
 }
 
-std::string gains_sentence(const Tests& tests) {
+std::string gains_sentence(const TimeAnswers& tests) {
   return fmt::format("{} {} of a claim that Hilbert order makes a kernel faster: {} {} it.", tests.gains,
                      tests.gains == 1 ? "test is" : "tests are",
                      tests.reproduced == 0 ? "none" : std::to_string(tests.reproduced),
                      tests.reproduced <= 1 ? "reproduces" : "reproduce");
 }
 
-std::string random_sentence(const Tests& tests) {
+std::string random_sentence(const TimeAnswers& tests) {
   const auto count = [&](Verdict verdict) {
     const auto found = tests.beside.find(verdict);
     return found == tests.beside.end() ? std::size_t{0} : found->second;
@@ -193,31 +199,25 @@ std::string random_sentence(const Tests& tests) {
   const std::size_t open = count(Verdict::inconclusive);
   return fmt::format(
       "Compared with random order, the control, Hilbert order is shown to be as fast in {} of {}{}, faster "
-      "in "
-      "{} and slower in {}; {} inconclusive.",
+      "in {} and slower in {}; {} inconclusive.",
       count(Verdict::equivalent), plural(tests.controlled, "test", "tests"),
       tests.controlled_losses > 0 ? " (with claims of a loss)" : "", count(Verdict::faster),
       count(Verdict::slower), open == 1 ? "1 is" : fmt::format("{} are", open));
 }
 
-std::string range_text(const std::vector<double>& ratios) {
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  return fmt::format("{:.3f} to {:.3f}", *least, *most);
-}
-
-std::string range_sentence(const Tests& tests) {
+std::string range_sentence(const TimeAnswers& tests) {
   std::string said =
       fmt::format("In the dtype of the claim, time of linear order / time of Hilbert order is {}",
-                  range_text(tests.speedups));
+                  range_text(tests.speedups, 3));
   for (const auto& [dtype, ratios] : tests.others)
-    said += fmt::format("; in {}, which is not that of the claim, {}", dtype, range_text(ratios));
+    said += fmt::format("; in {}, which is not that of the claim, {}", dtype, range_text(ratios, 3));
   return said + ".";
 }
 
 }  // namespace
 
 std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines) {
-  const Tests tests = tests_of(machines);
+  const TimeAnswers tests = time_answers(machines);
   if (tests.controlled == 0 && tests.gains == 0)
     return {"These results test no claim that an order makes a kernel faster."};
   std::vector<std::string> said;

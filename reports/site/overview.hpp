@@ -2,13 +2,16 @@
 // be in memory at once.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/claims/answers.hpp"
 #include "reports/document/document.hpp"
 #include "reports/page/frame.hpp"
+#include "reports/summaries/chains.hpp"
 #include "reports/view/view.hpp"
 
 namespace hilbench {
@@ -17,18 +20,18 @@ namespace hilbench {
 // the sweep.
 struct ClaimEntry {
   std::string claim, title, compares;
+  std::string about, metric;  // the id of its case, or what the row states
   ClaimVerdict verdict = ClaimVerdict::inconclusive;
   bool of_paper = false;           // `title` is what the row says
   bool gain = false;               // is_about_a_gain()
-  std::optional<double> measured;  // standard / hilbert; of a paper what it compares
+  std::string dtype;               // that was measured; empty: of several together
+  bool other_dtype = false;        // the claim is about another one: such answers stand apart
+  bool own_sweep = false;          // it is from the sweep of the claim
+  bool few_counts = false;         // some level of the caches was counted too seldom for a verdict
+  std::optional<double> measured;  // against / variant; of a paper what it compares
+  std::optional<double> random;    // the same of random order, the control
   std::optional<Verdict> against_random;
   std::string evidence;  // address of its record
-};
-
-// Speedups of Hilbert order in another dtype than the claim's: no test of the claim.
-struct OtherDtype {
-  std::string dtype;
-  double low = 0, high = 0;  // time of linear order / time of Hilbert order
 };
 
 // A kernel in linear order against a rival, over the cases of one dtype.
@@ -39,12 +42,6 @@ struct RivalEntry {
   std::string evidence;                           // of the lowest
 };
 
-// A reported ratio, and what is left of it here; texts as reported_table() has them.
-struct Reported {
-  double claimed = 0;
-  std::string work, stated, here, largest, own;
-};
-
 struct SweepOverview {
   std::string name;     // of the folder
   std::string sweep;    // as the records name it; several folders may hold results of one sweep
@@ -53,13 +50,13 @@ struct SweepOverview {
   std::string answer;  // the first sentence of its page
   std::size_t cases = 0, records = 0;
   std::vector<std::string> processors, devices, drivers, days, kernels;  // different values
-  std::vector<ClaimEntry> claims;  // judged in the dtype of the claim; over all cases only by its own sweep
-  std::vector<OtherDtype> other_dtypes;
+  std::int64_t cores = 0;          // of the processor; the most that a record names
+  std::vector<ClaimEntry> claims;  // that were judged; over all cases only by the claim's own sweep
   std::vector<RivalEntry> rivals;
-  std::string rings, windows;      // sentences; empty if it has none
-  std::vector<std::string> twins;  // sentences, if at least kFewestTwins were judged
-  bool has_picture = false;        // figure.svg and figure.png are beside its page
-  std::vector<Reported> reported;  // what the claims of its chain state, and what the same programs give
+  std::string rings, windows;          // sentences; empty if it has none
+  std::vector<std::string> twins;      // sentences, if at least kFewestTwins were judged
+  bool has_picture = false;            // figure.svg and figure.png are beside its page
+  std::vector<ReportedCase> reported;  // of its chain
 };
 
 struct MachineOverview {
@@ -74,10 +71,22 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
 
 // Address of the page of a sweep, relative to that of its machine.
 std::string sweep_address(const SweepOverview& sweep);
+// The same relative to the index.
+std::string page_of(const MachineOverview& machine, const SweepOverview& sweep);
+
+// `compares` of claims about kernel time.
+inline constexpr std::string_view kKernelTime = "kernel time";
+
+// "0.986 to 0.999"; one number if both ends read the same, "" of none.
+std::string range_text(const std::vector<double>& values, int digits);
+
+// True if none of its records is of a GPU.
+bool on_processor(const MachineOverview& machine);
 
 // What all answers about kernel time say of Hilbert order: whether a claimed gain is reproduced, how it
-// stands to random order, the control, and the range of speedups. An answer in the dtype of its claim is a
-// test, of any sweep; over all cases together, only in the claim's own. `machines` need not be all.
+// stands to random order, the control, and the range of speedups in each dtype. An answer in the dtype of
+// its claim is a test, of any sweep; over all cases together, only in the claim's own. `machines` need not
+// be all.
 std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines);
 
 }  // namespace hilbench

@@ -14,6 +14,7 @@
 #include "reports/figures/report_data.hpp"
 #include "reports/findings/all_tables.hpp"
 #include "reports/page/page.hpp"
+#include "reports/site/findings_of_all.hpp"
 #include "reports/site/markdown_html.hpp"
 #include "reports/site/new_folder.hpp"
 #include "reports/site/pages.hpp"
@@ -203,7 +204,7 @@ SiteOutput write_site(const SiteInput& input) {
   return output;
 }
 
-std::vector<std::string> answer_of_all(const fs::path& folder, const ReadResults& read) {
+std::vector<Finding> findings_below(const fs::path& folder, const ReadResults& read) {
   std::vector<MachineOverview> machines;
   for (const MachineFolder& machine : machine_folders(folder)) {
     MachineOverview& overview = machines.emplace_back(MachineOverview{.name = machine.name});
@@ -215,7 +216,7 @@ std::vector<std::string> answer_of_all(const fs::path& folder, const ReadResults
       overview.sweeps.push_back(overview_of(sweep.name, view, answer_claims(claims, view), {}));
     }
   }
-  return answer_sentences(machines);
+  return findings_of_all(machines);
 }
 
 }  // namespace hilbench

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/figures/chart_library.hpp"
+#include "reports/findings/findings.hpp"
 #include "reports/view/input.hpp"
 
 namespace hilbench {
@@ -33,8 +34,8 @@ struct SiteOutput {
 // EnvironmentError if results cannot be read or the site cannot be written; `output` is then as it was.
 SiteOutput write_site(const SiteInput& input);
 
-// What the first page of a site of the results below `folder` answers. Throws as write_site() if they cannot
-// be read.
-std::vector<std::string> answer_of_all(const std::filesystem::path& folder, const ReadResults& read);
+// What the results below `folder` say together, as the first page of their site does. Throws as write_site()
+// if they cannot be read.
+std::vector<Finding> findings_below(const std::filesystem::path& folder, const ReadResults& read);
 
 }  // namespace hilbench

@@ -10,6 +10,7 @@
 
 #include "reports/claims/claim_records.hpp"
 #include "reports/claims/claims.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "reports/view/chain.hpp"
 #include "reports/view/format.hpp"
 
@@ -151,31 +152,36 @@ const MeasuredStep* largest_step(const MeasuredChain& chain) {
 
 // Time of a kernel here in linear order / in Hilbert order; both orders as the claims have them.
 std::optional<Measured> own_ratio(const CaseView& of_case) {
-  const ClaimRecords records = claim_records(of_case, ClaimRow{}.order_chunk);
-  if (records.standard == nullptr || records.hilbert == nullptr) return std::nullopt;
-  return time_ratio(*records.standard, *records.hilbert);
+  const ClaimRecords records = claim_records(of_case, compared_by_reports());
+  if (records.against == nullptr || records.variant == nullptr) return std::nullopt;
+  return time_ratio(*records.against, *records.variant);
 }
 
 }  // namespace
 
-Table reported_table(const View& view) {
-  using C = const MeasuredChain&;
-  const std::vector<ColumnOf<MeasuredChain>> columns = {
-      {{"case", "case (segment/dilation)", Align::wrapped},
-       [](C c) { return Cell{whole_case_text(*c.where->work)}; }},
+std::vector<ReportedCase> reported_cases(const View& view) {
+  std::vector<ReportedCase> cases;
+  for (const MeasuredChain& chain : measured_chains(view)) {
+    ReportedCase made{.work = whole_case_text(*chain.where->work), .reported = chain.claimed};
+    made.here = interval_text(chain.whole());
+    if (const MeasuredStep* step = largest_step(chain))
+      made.largest = fmt::format("{}: {}", step->step.change, short_ratio(step->factor->ratio));
+    made.own = interval_text(own_ratio(*chain.where));
+    cases.push_back(std::move(made));
+  }
+  return cases;
+}
+
+Table reported_table(const std::vector<ReportedCase>& cases) {
+  using C = const ReportedCase&;
+  const std::vector<ColumnOf<ReportedCase>> columns = {
+      {{"case", "case (segment/dilation)", Align::wrapped}, [](C c) { return Cell{c.work}; }},
       {{"reported", "reported", Align::right},
-       [](C c) { return Cell{c.claimed ? short_ratio(*c.claimed) : ""}; }},
-      {{"here", "the same programs here", Align::right}, [](C c) { return Cell{interval_text(c.whole())}; }},
-      {{"largest", "the step that moves it most", Align::wrapped},
-       [](C c) {
-         const MeasuredStep* step = largest_step(c);
-         return Cell{step == nullptr
-                         ? ""
-                         : fmt::format("{}: {}", step->step.change, short_ratio(step->factor->ratio))};
-       }},
-      {{"own", "Hilbert order in a kernel here", Align::right},
-       [](C c) { return Cell{interval_text(own_ratio(*c.where))}; }}};
-  return make_table<MeasuredChain>("reported", "", columns, measured_chains(view));
+       [](C c) { return Cell{c.reported ? short_ratio(*c.reported) : ""}; }},
+      {{"here", "the same programs here", Align::right}, [](C c) { return Cell{c.here}; }},
+      {{"largest", "the step that moves it most", Align::wrapped}, [](C c) { return Cell{c.largest}; }},
+      {{"own", "Hilbert order in a kernel here", Align::right}, [](C c) { return Cell{c.own}; }}};
+  return make_table<ReportedCase>("reported", "", columns, cases);
 }
 
 std::vector<std::string> chain_sentences(const View& view) {

@@ -1,6 +1,7 @@
 // A claim taken apart: a chain of variants from what was measured first to what it was compared with.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,15 @@ namespace hilbench {
 // was not reproduced. None if the sweep has no chain.
 std::vector<std::string> chain_sentences(const View& view);
 
-// A row for each case: what was reported, what the same programs give here, the step that changes most, and
-// what Hilbert order does in a kernel of this program on the same case.
-Table reported_table(const View& view);
+// Of each case: what was reported, what the same programs give here, the step that changes most, and what
+// Hilbert order does in a kernel of this program on the same case.
+struct ReportedCase {
+  std::string work;
+  std::optional<double> reported;
+  std::string here, largest, own;  // as text
+};
+std::vector<ReportedCase> reported_cases(const View& view);
+Table reported_table(const std::vector<ReportedCase>& cases);
 
 // A row for each step in each case, then one for what was not reproduced, and one for the twin.
 Table chains_table(const View& view);

@@ -41,10 +41,14 @@ std::string compared(const ClaimAnswer& answer) {
   return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
 }
 
-std::string counted_verdict(std::size_t count, std::string_view verdict) {
+std::string_view verdict_word(std::string_view verdict) {
   constexpr std::string_view kSubject = "claim ";  // "6 claim excluded" is no sentence
   if (verdict.starts_with(kSubject)) verdict.remove_prefix(kSubject.size());
-  return fmt::format("{} {}", count, verdict);
+  return verdict;
+}
+
+std::string counted_verdict(std::size_t count, std::string_view verdict) {
+  return fmt::format("{} {}", count, verdict_word(verdict));
 }
 
 std::string dtype_name(const ClaimAnswer& answer) {
@@ -55,10 +59,7 @@ std::string dtype_name(const ClaimAnswer& answer) {
 
 const Record* evidence_of(const ClaimAnswer& answer) {
   if (!answer.where) return nullptr;
-  if (answer.claim->test)
-    for (const Record* record : answer.where->records)
-      if (record->variant_id == answer.claim->test->variant) return record;
-  if (const Record* hilbert = claim_records(*answer.where, answer.claim->order_chunk).hilbert) return hilbert;
+  if (answer.record != nullptr) return answer.record;
   return answer.where->records.empty() ? nullptr : answer.where->records.front();
 }
 
@@ -69,7 +70,7 @@ std::string evidence_address(const ClaimAnswer& answer) {
 
 std::string record_address(const ClaimAnswer& answer, const Record* ClaimRecords::*member) {
   if (!answer.where) return "";
-  const Record* record = claim_records(*answer.where, answer.claim->order_chunk).*member;
+  const Record* record = claim_records(*answer.where, answer.claim->compared).*member;
   return record ? record_address(record->case_id, record->variant_id) : "";
 }
 

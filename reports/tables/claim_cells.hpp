@@ -23,13 +23,16 @@ Cell shown_verdict(ClaimVerdict verdict, bool gain);
 // none was counted.
 std::string compared(const ClaimAnswer& answer);
 
-// "6 excluded", "3 inconclusive": the words of a verdict behind a count.
+// "excluded" of "claim excluded": the words of a verdict behind a count.
+std::string_view verdict_word(std::string_view verdict);
+// "6 excluded", "3 inconclusive".
 std::string counted_verdict(std::size_t count, std::string_view verdict);
+
 // The dtype that was measured. "" if nothing was judged, or records of several dtypes answer together.
 std::string dtype_name(const ClaimAnswer& answer);
 
-// The record that a judged answer is about: Hilbert order in its case, otherwise the first record of the
-// case. Null if several cases answer together.
+// The record that a judged answer is about: the variant of the claim, otherwise the first record of the case.
+// Null if several cases answer together.
 const Record* evidence_of(const ClaimAnswer& answer);
 // Where a page shows it; the table of all records if several cases answer together.
 std::string evidence_address(const ClaimAnswer& answer);

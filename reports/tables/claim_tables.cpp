@@ -110,9 +110,9 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
        [](A a) { return Cell{data_text(a.measured ? std::optional(a.measured->margin) : std::nullopt)}; }},
       {{"dtype", ""}, [](A a) { return Cell{dtype_name(a)}; }},
       {{"other_dtype", ""}, [](A a) { return Cell{a.other_dtype ? "true" : "false"}; }},
-      {{"tokens", ""}, [](A a) { return ratio_cell(a.tokens); }},
-      {{"tokens_low", ""}, [](A a) { return end_cell(a.tokens, &Interval::low); }},
-      {{"tokens_high", ""}, [](A a) { return end_cell(a.tokens, &Interval::high); }},
+      {{"tokens", ""}, [](A a) { return ratio_cell(a.beside); }},
+      {{"tokens_low", ""}, [](A a) { return end_cell(a.beside, &Interval::low); }},
+      {{"tokens_high", ""}, [](A a) { return end_cell(a.beside, &Interval::high); }},
       why_column<ClaimAnswer>(""),
       case_column(),
       source_column(),
@@ -141,7 +141,7 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
        [](A a) { return Cell{measured_text(a.with_permutation)}; }},
       {{"tokens", "@tokens (different function)", Align::right},
        [](A a) {
-         return Cell{measured_text(a.tokens), Tone::muted, record_address(a, &ClaimRecords::tokens)};
+         return Cell{measured_text(a.beside), Tone::muted, record_address(a, &ClaimRecords::beside)};
        }},
       provenance_column(),
       why_column<ClaimAnswer>("basis"),

@@ -2,11 +2,9 @@
 
 import re
 
+from blocks.findings import parts_of
 from cells import grouped, interval, markdown, number, span, work
 from published import own
-
-VERDICTS = ["gain reproduced", "loss or no difference reproduced", "no gain", "smaller than claimed", "contradicted",
-            "claim excluded", "inconclusive", "differs between runs"]
 
 
 def claims_a_gain(row):
@@ -30,23 +28,7 @@ def case_text(row):
 
 def block_verdicts(folder):
     """How often each verdict was given, by what claims compare and the dtype that was measured."""
-    kinds = {}
-    of_one_claim = grouped(answers(folder), lambda r: (r["claim"], r["case"] or r["stated"], r["metric"], r["dtype"]))
-    for rows in of_one_claim.values():
-        kinds.setdefault((rows[0]["compares"], rows[0]["dtype"]), []).append(joint_verdict(rows))
-    rows = [[*kind] + [verdicts.count(name) for name in VERDICTS] for kind, verdicts in sorted(kinds.items())]
-    return markdown(["claims about", "measured in"] + VERDICTS, rows)
-
-
-def joint_verdict(rows):
-    """One verdict for several runs that answer one claim."""
-    verdicts = {row["verdict"] for row in rows}
-    if len(verdicts) > 1:
-        return "differs between runs"
-    verdict, = verdicts
-    if verdict == "reproduced":
-        return "gain reproduced" if claims_a_gain(rows[0]) else "loss or no difference reproduced"
-    return verdict
+    return parts_of(folder.path, "verdicts")[1]
 
 
 def block_times(folder):

@@ -3,7 +3,8 @@
 import math
 from html import escape
 
-from blocks.documents import by_machine
+from blocks.claims import claims_a_gain, time_answers
+from blocks.machine import on_processor, short_name
 from cells import has_windows, place_text
 
 WIDTH, LEFT, RIGHT, TOP, STEP = 780, 270, 740, 76, 32
@@ -61,12 +62,14 @@ def place(value):
 
 
 def claims_of(published):
-    """Names of machines, and of each (claimed speedup, case's text) what each machine measured; fp32 only."""
+    """Names of machines, processors first, and of each (claimed speedup, case's text) what each machine measured; fp32
+    only."""
     machines, claims = [], {}
-    for name, dtype, _, rows in by_machine(published):
-        if dtype != "fp32":
+    for folder in sorted(published.folders(), key=lambda folder: not on_processor(folder)):
+        rows = [row for row in time_answers(folder) if claims_a_gain(row) and row["dtype"] == "fp32"]
+        if not rows:
             continue
-        machines.append(name)
+        machines.append(short_name(folder))
         for row in rows:
             if row["case"] and row["in_sweep"] == row["claim"] and float(row["claimed"]) >= SMALLEST_CLAIM:
                 key = (float(row["claimed"]), case_text(row["case"]))

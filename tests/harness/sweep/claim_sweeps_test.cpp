@@ -31,6 +31,21 @@ TEST(ClaimSweeps, AnswerEveryClaimThroughASweepWithItsName) {
   EXPECT_EQ(sweeps_naming("analysis-theory").size(), 2u) << "rings answer its share of bytes sent";
 }
 
+// A claim that names a variant that its sweep does not run would never be answered.
+TEST(ClaimSweeps, RunTheVariantsThatTheirClaimsName) {
+  for (const ClaimRow& row : built_in_claims()) {
+    if (!row.untestable.empty() || row.compared.variant.any()) continue;
+    const Sweep sweep = parse_embedded(sweep_of_claim(row.claim_id));
+    std::set<std::string> ids;
+    for (Variant variant : sweep.variants) {
+      variant.ring = {};  // in a ring by every algorithm
+      ids.insert(variant_id(variant));
+    }
+    for (const NamedVariant& named : {row.compared.variant, row.compared.against})
+      EXPECT_TRUE(ids.contains(named.id)) << row.claim_id << ": " << named.id;
+  }
+}
+
 TEST(ClaimSweeps, ReadLinearOrderThroughATableToo) {
   for (const EmbeddedSweep& each : claim_sweeps()) {
     const Sweep sweep = parse_sweep(std::string(each.text), each.file);

@@ -49,9 +49,9 @@ TEST(AnswerClaims, JudgesWhatTheStoreHoldsAndSaysWhyNotElse) {
   const ClaimAnswer& core = answer_to(answers, "hybrid-core", Quantity::speedup);
   EXPECT_EQ(core.where->case_id, "n8192-w2048-r1-h8-d64-fp32-p1-cpu");
   EXPECT_EQ(core.verdict, ClaimVerdict::smaller_than_claimed);
-  ASSERT_TRUE(core.with_permutation && core.tokens);
+  ASSERT_TRUE(core.with_permutation && core.beside);
   EXPECT_LT(core.with_permutation->ratio, core.measured->ratio);
-  EXPECT_LT(core.tokens->ratio, 1);
+  EXPECT_LT(core.beside->ratio, 1);
 }
 
 TEST(AnswerClaims, JudgesLinesAndMemoryByExactCounts) {

@@ -171,7 +171,7 @@ TEST(CacheClaims, SectorsStandInWhereAChipCountsNoRequests) {
   for (Record& record : records) record.counters.erase("l2_read_requests");
   const Said said = answer(records);
   ASSERT_TRUE(said.levels[0].measured) << said.why;
-  EXPECT_EQ(said.levels[0].hilbert->counters, "l2_read_sectors x (1 - l2_read_hit_rate)");
+  EXPECT_EQ(said.levels[0].variant->counters, "l2_read_sectors x (1 - l2_read_hit_rate)");
 }
 
 TEST(CacheClaims, ProcessorsAreJudgedByTheLastCache) {

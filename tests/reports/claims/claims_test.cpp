@@ -117,6 +117,12 @@ TEST(Claims, EveryRowOfTheEmbeddedFileHasACaseOrSaysWhyNot) {
     EXPECT_TRUE(row.work || row.any_case || over_all_cases || !row.untestable.empty())
         << row.claim_id << ": " << row.stated;
     EXPECT_FALSE(row.work && row.any_case) << row.claim_id;
+    EXPECT_TRUE(row.compared.variant.named()) << row.claim_id;
+    EXPECT_FALSE(row.provenance.empty()) << row.claim_id;
+    const bool compares = row.quantity != Quantity::longest && row.untestable.empty();
+    EXPECT_TRUE(row.compared.against.named() || !compares) << row.claim_id;
+    EXPECT_TRUE(!row.compared.controls.empty() || !compares || row.quantity == Quantity::buffers)
+        << row.claim_id << ": one option and without have one order";
   }
   EXPECT_EQ(ids.size(), 13u);
   EXPECT_EQ(rows.size(), 50u);
@@ -167,8 +173,60 @@ TEST(Claims, ReductionsBecomeRatiosAndRangesAreJudgedByTheirLowEnd) {
   EXPECT_EQ(length.ring_size, 64);
 }
 
-constexpr std::string_view kHead =
+constexpr std::string_view kNoVariant =
     "claims:\n  - id: a\n    title: t\n    source: {seed: s, section: x}\n    provenance: measured\n";
+constexpr std::string_view kHead =
+    "claims:\n  - id: a\n    title: t\n    source: {seed: s, section: x}\n    provenance: measured\n"
+    "    test: {variant: dilated/hilbert, against: dilated/linear}\n";
+
+ClaimRow only_row(const std::string& text) {
+  const std::vector<ClaimRow> rows = parse_claims(text, "my.yaml");
+  EXPECT_EQ(rows.size(), 1u);
+  return rows.at(0);
+}
+
+TEST(Claims, ARowsOwnTestComesBeforeThatOfItsClaimAndOfTheFile) {
+  const std::string file = "test: {variant: dilated/snake, against: dilated/linear, order_chunk: 64}\n";
+  const std::string rows = "    rows: [{speedup: 2}]\n";
+  const ClaimRow of_file = only_row(file + std::string(kNoVariant) + rows);
+  EXPECT_EQ(of_file.compared.variant.id, "dilated/snake");
+  EXPECT_EQ(of_file.compared.order_chunk, 64);
+  const ClaimRow of_claim = only_row(file + std::string(kHead) + rows);
+  EXPECT_EQ(of_claim.compared.variant.order, "hilbert");
+  EXPECT_EQ(of_claim.compared.order_chunk, std::nullopt) << "as a whole, not key by key";
+  const ClaimRow of_row = only_row(file + std::string(kHead) +
+                                   "    rows: [{speedup: 2, how: h, test: {variant: "
+                                   "dilated_simt/morton.64.slot@tokens/grouped.8, against: "
+                                   "torch_sdpa.fa3, control: [dilated/random, dilated/linear.gathered]}}]\n");
+  EXPECT_EQ(of_row.compared.variant.kernel, "dilated_simt");
+  EXPECT_EQ(of_row.compared.variant.order, "morton");
+  EXPECT_EQ(of_row.compared.variant.traversal, "grouped");
+  EXPECT_EQ(of_row.compared.against.order, "") << "a baseline";
+  ASSERT_EQ(of_row.compared.controls.size(), 2u);
+  EXPECT_EQ(of_row.compared.controls[1].id, "dilated/linear.gathered");
+  EXPECT_EQ(of_row.how, "h");
+  const ClaimRow stated =
+      only_row(file + std::string(kNoVariant) + "    config: {order_chunk: 128}\n" + rows);
+  EXPECT_EQ(stated.compared.order_chunk, 128) << "what the claim states of its case";
+}
+
+TEST(Claims, TheReportsCompareHilbertOrderWithLinearOrderIfTheySayNothingElse) {
+  const ComparedVariants& compared = compared_by_reports();
+  EXPECT_EQ(compared.variant.id, "dilated/hilbert");
+  EXPECT_EQ(compared.against.id, "dilated/linear");
+  EXPECT_EQ(compared.beside.id, "dilated/hilbert@tokens");
+  EXPECT_EQ(compared.order_chunk, 4096);
+  ASSERT_EQ(compared.controls.size(), 2u);
+  EXPECT_EQ(compared.controls[0].id, "dilated/linear.gathered");
+  const std::vector<ClaimRow> rows = load_claims({});
+  const ClaimRow& pool = row_of(rows, "hybrid-options", Quantity::buffers, 0);
+  EXPECT_TRUE(pool.compared.variant.any());
+  EXPECT_EQ(pool.compared.against.option, "fresh");
+}
+
+std::string tested(const std::string& test) {
+  return std::string(kNoVariant) + "    rows:\n      - {speedup: 2, test: {" + test + "}}";
+}
 
 std::string nested_dashes() {
   std::string text;
@@ -210,6 +268,26 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
       {std::string(kHead) + "    rows: [{value: 2, metric: time_ms}]",
        "'value' or 'low' with metric 'time_ms'"},
       {std::string(kHead) + "    rows: [{speedup: 2}]\nclaim: []\n", "unknown key 'claim'"},
+      {std::string(kNoVariant) + "    rows: [{speedup: 2}]", "row names no variant"},
+      {tested("variant: dilated/hilbert"), "names nothing that its variant is compared with"},
+      {tested("against: dilated/linear"), "a test without variant"},
+      {tested("variant: dilated/, against: dilated/linear"), "no order in variant 'dilated/'"},
+      {tested("variant: dilated/hilbert.slt, against: dilated/linear"),
+       "unknown option 'slt' in variant 'dilated/hilbert.slt' (my.yaml:7, claims[0].rows[0].test.variant): "
+       "allowed"},
+      {tested("variant: dilated/hilbert.slt, against: dilated/linear"), "did you mean 'slot'?"},
+      {tested("variant: dilated/hilbert@token, against: dilated/linear"), "unknown scope 'token'"},
+      {tested("variant: dilated/hilbert, against: dilated/linear, control: [dilated/random.kqv]"), "'kqv'"},
+      {tested("variant: dilated/hilbert, against: [a, b]"), "no id of a variant"},
+      {tested("variant: '*', against: '*.fresh'"), "'*' in a row that is about no option"},
+      {tested("variant: '*', against: dilated/linear"), "'*' without '*'"},
+      {tested("variant: dilated/hilbert, against: '*.fresh'"), "'*' without '*'"},
+      {tested("variant: '*', against: '*.stale'"), "unknown option 'stale'"},
+      {std::string(kHead) + "    rows: [{option: memory_pool, speedup: 2}]", "about an option without '*'"},
+      {std::string(kNoVariant) +
+           "    rows: [{metric: ring_communication_reduction, value: 0.1, test: {variant: dilated/hilbert, "
+           "against: gemm}}]",
+       "without two orders"},
       {"seeds: {other.txt: Other}\n" + std::string(kHead) + "    rows: [{speedup: 2}]",
        "is not under 'seeds'"},
       {"claims: " + std::string(20000, '['), "nests too deeply"},
@@ -233,8 +311,7 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
 TEST(Claims, NameTheirDocumentByItsTitle) {
   const std::string claim =
       "claims:\n  - {id: a, title: T, source: {seed: x.txt, section: S}, provenance: measured, rows: "
-      "[{metric: speedup, "
-      "value: 2}]}\n";
+      "[{metric: speedup, value: 2, test: {variant: dilated/hilbert, against: dilated/linear}}]}\n";
   EXPECT_EQ(parse_claims(claim, "c.yaml").at(0).source, "x.txt: S");
   EXPECT_EQ(parse_claims("seeds: {x.txt: A Report}\n" + claim, "c.yaml").at(0).source, "A Report: S");
   EXPECT_THROW(parse_claims("seeds: [x.txt]\n" + claim, "c.yaml"), UsageError);

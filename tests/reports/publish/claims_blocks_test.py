@@ -6,14 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-from blocks import claims, documents, picture  # noqa: E402
-
-
-def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false", dtype="fp32"):
-    return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "processes": processes,
-            "against_random_verdict": against_random, "other_dtype": other_dtype, "verdict": verdict,
-            "gain": "true" if float(claimed) > 1 else "false", "compares": "kernel time", "in_sweep": claim,
-            "margin": "0.01", "dtype": dtype}
+from blocks import claims, picture  # noqa: E402
 
 
 class TableOfClaims:
@@ -26,36 +19,7 @@ class TableOfClaims:
         return iter(self.given)
 
 
-class Claims(unittest.TestCase):
-    def test_runs_that_disagree_are_one_verdict(self):
-        rows = [answer("a", "1.5", "1", "1", "contradicted"), answer("a", "1.5", "1", "equivalent", "no gain")]
-        self.assertEqual(claims.joint_verdict(rows), "differs between runs")
-        self.assertEqual(claims.joint_verdict([answer("c", "0.8", "0.8", "1", "reproduced")]),
-                         "loss or no difference reproduced")
-
-    def test_an_excluded_claim_has_a_column_of_its_own(self):
-        excluded, open_ = (answer("a", "1.5", "1.2", "", verdict) for verdict in ("claim excluded", "inconclusive"))
-        self.assertIn("claim excluded", claims.VERDICTS)
-        self.assertEqual(claims.joint_verdict([excluded, excluded]), "claim excluded")
-        self.assertEqual(claims.joint_verdict([excluded, open_]), "differs between runs")
-
-
-    def test_counts_of_verdicts_are_sentences(self):
-        rows = [{"verdict": verdict} for verdict in ["claim excluded"] * 2 + ["inconclusive", "no gain"]]
-        self.assertEqual(documents.verdicts_said(rows),
-                         "none is reproduced, 2 are excluded, 1 is inconclusive, 1 shows no gain")
-
-
 class Dtypes(unittest.TestCase):
-    def test_verdicts_are_counted_by_dtype(self):
-        rows = [answer("a", "1.5", "1", "", "no gain"),
-                answer("a", "1.5", "0.8", "", "contradicted", other_dtype="true", dtype="bf16")]
-        for row in rows:
-            row.update(stated="", metric="speedup")
-        self.assertEqual(claims.block_verdicts(TableOfClaims(rows)).splitlines()[2:],
-                         ["| kernel time | bf16 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 0 |",
-                          "| kernel time | fp32 | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 0 |"])
-
     def test_dtypes_of_one_run_are_no_two_runs(self):
         row = {"claim": "a", "metric": "cache_miss_reduction", "case": "", "level": "L2", "ratio": "1", "claimed": "-20.0 %",
                "against_linear": "+1.0 %", "against_control": "", "counts": "5", "verdict": "no gain", "in_sweep": "a"}

@@ -15,8 +15,6 @@
 #include "reports/site/claim_matrix.hpp"
 #include "reports/site/markdown_html.hpp"
 #include "reports/site/new_folder.hpp"
-#include "reports/site/overview.hpp"
-#include "reports/site/pages.hpp"
 #include "reports/site/results_folders.hpp"
 #include "reports/view/results.hpp"
 #include "tests/reports/rendered.hpp"
@@ -146,42 +144,6 @@ TEST(Site, PapersStandBelowTheClaimsOfReports) {
   EXPECT_LT(at("class=\"colours\""), at("<table>"));
   EXPECT_NE(at("machines/m/s/index.html#literature"), std::string::npos);
   EXPECT_NE(at("machines/m/s/index.html#record=c/v"), std::string::npos);
-}
-
-TEST(Site, TellsDtypesOfClaimsFromOthers) {
-  const ClaimEntry gain{.claim = "a",
-                        .compares = "kernel time",
-                        .gain = true,
-                        .measured = 1.01,
-                        .against_random = Verdict::equivalent};
-  ClaimEntry loss = gain;
-  loss.gain = false;
-  loss.measured = 0.98;
-  MachineOverview machine{.name = "m", .address = "machines/m"};
-  machine.sweeps.push_back({.name = "s", .claims = {gain, loss}, .other_dtypes = {{"bf16", 0.87, 0.95}}});
-  const std::vector<std::string> said = answer_sentences({machine});
-  ASSERT_EQ(said.size(), 3u);
-  EXPECT_EQ(said[0], "1 test is of a claim that Hilbert order makes a kernel faster: none reproduces it.");
-  EXPECT_EQ(
-      said[1].rfind("Compared with random order, the control, Hilbert order is shown to be as fast in 2 of 2 "
-                    "tests (with claims of a loss), faster in 0",
-                    0),
-      0u)
-      << said[1];
-  EXPECT_EQ(said[2],
-            "In the dtype of the claim, time of linear order / time of Hilbert order is 0.980 to 1.010; in "
-            "bf16, which is not that of the claim, 0.870 to 0.950.");
-}
-
-TEST(Site, ReportedRatiosStandFirstTheLargestAbove) {
-  MachineOverview machine{.name = "m", .address = "machines/m"};
-  machine.sweeps.push_back(
-      {.name = "s",
-       .reported = {{1.5, "n 8", "1.50", "0.9", "a copy", ""}, {7.95, "n 4", "7.95", "0.6", "a loop", ""}}});
-  const PlainPage page = index_page({machine});
-  ASSERT_FALSE(page.sections.empty());
-  const std::string& html = page.sections.front().html;
-  EXPECT_LT(html.find("<a href=\"machines/m/s/index.html\">7.95</a>"), html.find(">1.50</a>")) << html;
 }
 
 TEST(NewFolder, AppearsAsAWholeOrNotAtAll) {

@@ -140,7 +140,7 @@ TEST(Chains, HaveARowForEachStepAndForWhatIsLeft) {
 
 TEST(Reported, HasARowForEachCase) {
   const ReportInput input = chained(7);
-  const Table table = reported_table(view_of(input));
+  const Table table = reported_table(reported_cases(view_of(input)));
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(cell(table, 0, "reported"), "7.00");
   EXPECT_EQ(cell(table, 0, "here").substr(0, 5), "2.000");
