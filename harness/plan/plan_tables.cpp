@@ -85,7 +85,8 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
   fmt::format_to(out,
                  "Each case also measures a second instance of its reference (its twin), for the noise.\n");
   fmt::format_to(out,
-                 "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak "
+                 "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair; backward 10, both 14. "
+                 "est.: at nominal peak "
                  "rate. between: MiB sent between groups of ranks.\n");
   return fmt::to_string(text);
 }
