@@ -73,6 +73,7 @@ TEST(DilatedCpuBackward, ManyTilesEqualTheOracleAndThemselves) {
   Random random(1);
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
     for (const Mask mask : {Mask::full, Mask::causal}) {
+      if (kSanitized && (dtype == Dtype::fp32) == (mask == Mask::full)) continue;
       const Case work{.sequence_length = 1511,
                       .pattern = {{700, 2}, {1511, 1}},
                       .heads = 3,
