@@ -62,6 +62,9 @@ class Bench {
   using Put = std::function<void(const std::byte* bytes, std::size_t count)>;
   void tell_forward(const Put& put_o, const Put& put_lse);
 
+  // Reads elements of a tensor on the device from `first` on, widened to fp32.
+  void read_elements(const Buffer& from, Dtype dtype, std::int64_t first, std::span<float> to);
+
   // Host memory of at least `bytes` for data on its way to or from the device. The next call may move it.
   std::byte* staging(std::size_t bytes);
 
@@ -93,7 +96,6 @@ class Bench {
   Buffer allocate(Tensor which);
   void fill(InputSet set, Tensor which, Buffer& buffer);
   void fill_all(InputSet set);
-  void read_elements(const Buffer& from, Dtype dtype, std::int64_t first, std::span<float> to);
   ForwardRows forward_rows(InputSet set);
   const ForwardRows& right_forward_rows(InputSet set, const DrawnRows& rows);
 

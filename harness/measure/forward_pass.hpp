@@ -18,10 +18,11 @@ class ForwardPass {
   ForwardPass(const Case& work, Device& device, int threads);
   ~ForwardPass();
 
+  // Writes o and lse.
   void run(const Buffer& q, const Buffer& k, const Buffer& v);
-
   Buffer o, lse;
-  // Null if the build has none for the device.
+
+  // The kernel that computes it; null if the build has none for the device.
   static const Implementation* kernel_of(const Case& work, const Gpu* gpu);
 
  private:

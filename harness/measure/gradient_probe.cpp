@@ -22,10 +22,6 @@ constexpr double kMostPairs = 0x1p30;  // of windows, whose pairs are enumerated
 // beyond 6 sigma.
 constexpr double kAlike = 5, kApart = 7;
 
-double half_unit(Dtype dtype) {
-  return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
-}
-
 // The rows of a batch entry and K/V head, by position: number in a ProbedGradient, -1 if it is not compared.
 using Numbers = std::vector<std::int32_t>;
 
@@ -65,7 +61,7 @@ std::vector<Stretch> stretches_of(const Case& work, std::int64_t head) {
   return stretches;
 }
 
-// Sums over the terms of a row, each the largest that is asked for of an element.
+// Sums over the keys that a query sees.
 struct SignedSums {
   std::vector<double> one, signed_one;  // of rows, and of rows times their key's sign
   // What roundings that are the same for all keys of a sign are proportional to: of each branch, added up,

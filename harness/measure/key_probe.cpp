@@ -137,9 +137,8 @@ struct SumTolerance {
 // each, and of the weights of branches in fp32. `floor`: sums of probabilities other than 1 are rounded in
 // fp32; at 2^20 keys it is a quarter of a key.
 SumTolerance sum_tolerance(const Case& work, const RowKeys& keys) {
-  const double half_unit = work.dtype == Dtype::fp32 ? 0x1p-24 : work.dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
   const auto roundings = static_cast<double>(3 + work.pattern.size());
-  return {.relative = roundings * half_unit + 2 * keys.rounding + lse_tolerance(work, keys.count),
+  return {.relative = roundings * half_unit(work.dtype) + 2 * keys.rounding + lse_tolerance(work, keys.count),
           .floor = std::max(0.125, static_cast<double>(keys.count) * 0x1p-22)};
 }
 
@@ -235,6 +234,10 @@ void compare_outputs(const Case& work, const KeyProbe& probe, const OutputReader
 }
 
 }  // namespace
+
+double half_unit(Dtype dtype) {
+  return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
+}
 
 std::vector<RowId> probed_rows(const Case& work, std::uint64_t seed) {
   const std::int64_t count = all_rows(work).count;

@@ -30,6 +30,9 @@ struct VisibleKeys {
 VisibleKeys visible_range(const Case& work, std::int64_t head, std::int64_t branch_index,
                           std::int64_t position);
 
+// The largest error of one rounding to the dtype, of a value of 1.
+double half_unit(Dtype dtype);
+
 // The rows that a probe compares: every row of a small case, and of a large one 16384 seeded samples, the
 // first and last rows among them.
 std::vector<RowId> probed_rows(const Case& work, std::uint64_t seed);

@@ -47,7 +47,6 @@ class OneRankVariant final : public PreparedVariant {
   void copy_keys();
   std::vector<std::int32_t> own_slots() const;  // of copies in position order
   void unpermute_output();
-  void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
   OutputReader::Read reader(const Buffer& from) const;
   BadValues count_bad(const Buffer& o, const Buffer& lse, const OfGradients<const Buffer*>& gradients) const;
   const Buffer& in_positions(const Buffer& from, Buffer& to, std::int64_t heads);
@@ -172,7 +171,9 @@ OutputReader OneRankVariant::output() {
 }
 
 OutputReader::Read OneRankVariant::reader(const Buffer& from) const {
-  return [this, &from](std::int64_t first, std::span<float> to) { read_elements(from, first, to); };
+  return [this, &from](std::int64_t first, std::span<float> to) {
+    bench_.read_elements(from, bench_.work.dtype, first, to);
+  };
 }
 
 BadValues OneRankVariant::count_bad(const Buffer& o, const Buffer& lse,
@@ -195,15 +196,6 @@ const Buffer& OneRankVariant::in_positions(const Buffer& from, Buffer& to, std::
   bench_.device->permute(from, to, bench_.work.batch, slots_, row_bytes(bench_.work, heads),
                          Direction::out_of_order);
   return to;
-}
-
-void OneRankVariant::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
-  const Dtype dtype = bench_.work.dtype;
-  const auto element = static_cast<std::size_t>(dtype_bytes(dtype));
-  const std::size_t bytes = to.size() * element;
-  std::byte* raw = bench_.staging(bytes);
-  bench_.device->download(from, static_cast<std::size_t>(first) * element, bytes, raw);
-  widen_stored(dtype, raw, to, bench_.threads);
 }
 
 nlohmann::json OneRankVariant::library() const {

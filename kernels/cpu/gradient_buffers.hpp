@@ -41,11 +41,7 @@ struct GradientBuffers {
 
   GradientBuffers(float* memory, std::size_t head_dim, std::size_t tile_rows)
       : width(round_up(head_dim, kWidthStep)), queries(round_up(tile_rows, kQueryStep)) {
-    const auto take = [&](std::size_t count) {
-      float* const taken = memory == nullptr ? nullptr : memory + floats;
-      floats += round_up(count, kLineBytes / sizeof(float));
-      return taken;
-    };
+    const auto take = [&](std::size_t count) { return take_floats(memory, count, floats); };
     rows = take(kMaxPanel * width);
     q = take(queries * width);
     d_o = take(queries * width);

@@ -22,6 +22,13 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+// The next `count` floats of a workspace, of which `taken` are taken; null if `memory` is, which only counts.
+inline float* take_floats(float* memory, std::size_t count, std::size_t& taken) {
+  float* const next = memory == nullptr ? nullptr : memory + taken;
+  taken += count;
+  return next;
+}
+
 // Workspace of one thread. `width` is head_dim rounded up, `queries` the queries of a tile rounded up. Panels
 // of queries follow each other in q and o: the panel of query i begins at i * width.
 //
@@ -48,11 +55,7 @@ struct TileBuffers {
 
   TileBuffers(float* memory, std::size_t head_dim, std::size_t tile_rows)
       : width(round_up(head_dim, kWidthStep)), queries(round_up(tile_rows, kQueryStep)) {
-    const auto take = [&](std::size_t count) {
-      float* const taken = memory == nullptr ? nullptr : memory + floats;
-      floats += count;
-      return taken;
-    };
+    const auto take = [&](std::size_t count) { return take_floats(memory, count, floats); };
     rows = take(kMaxStaged * width);
     q = take(queries * width);
     o = take(queries * width);

@@ -123,7 +123,7 @@ def axis(top, bottom):
 
 
 def claim_row(y, claimed, text, found, machines):
-    """A claim: its case, its speedup with a line from 1, and what each of so many machines measured, one below another."""
+    """A claim: its case, its speedup with a line from 1, and a mark for each machine, in rows."""
     return [label(LEFT - 14, y + 4.5, text, "end"),
             f'<path d="M{place(1):.1f},{y:.1f} H{place(claimed):.1f}" stroke="{CLAIMED}" stroke-opacity="0.35"/>',
             diamond(place(claimed), y), label(place(claimed) + 11, y + 4.5, f"{claimed:.2f}", colour=CLAIMED),

@@ -85,8 +85,8 @@ TEST_F(VerifyTest, PartsAddUpToTheWhole) {
 // The output of the negated inputs is that of the others with the other sign; the LSE is the same.
 TEST_F(VerifyTest, NegatedInputsNegateTheOutput) {
   const auto judge = [&](const Output& output, InputSet inputs) {
-    return judge_output(work_,
-                        compare_rows(oracle_, take_rows(work_, reader(output), {.rows = oracle_.rows}, inputs, 2)));
+    return judge_output(
+        work_, compare_rows(oracle_, take_rows(work_, reader(output), {.rows = oracle_.rows}, inputs, 2)));
   };
   EXPECT_TRUE(judge(output_, InputSet::negated).fault);
   Output negated = output_;

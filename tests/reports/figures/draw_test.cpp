@@ -125,12 +125,12 @@ TEST(Draw, AChainNamesItsStepsBesideTheAxis) {
   if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
   ReportInput input;
   sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
-  Chain chain{
-      .steps = {{"dilated/linear", ""},
-                {"dilated/hilbert", "a curve, in so many words that they need two lines beside the axis"},
-                {"dilated/random", "no curve"}},
-      .end = 1,
-      .claimed = {{input.records.front().case_id, 7.95}}};
+  Chain chain{.steps = {{"dilated/linear", ""},
+                        {"dilated/hilbert",
+                         "a curve, with a description that is too long for one line beside the axis"},
+                        {"dilated/random", "no curve"}},
+              .end = 1,
+              .claimed = {{input.records.front().case_id, 7.95}}};
   input.meta["chain"] = chain_text(chain);
   Folder folder;
   draw(data_of(input), find_chart_library({}), folder.path());
