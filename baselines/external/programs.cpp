@@ -13,6 +13,7 @@ std::string_view embedded_request_loop();
 std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
 std::string_view embedded_sdpa_backends();
+std::string_view embedded_sdpa_gradients();
 std::string_view embedded_torch_context_parallel();
 std::string_view embedded_torch_windows();
 std::string_view embedded_jax_ring();
@@ -23,7 +24,8 @@ std::string_view embedded_window_pairs();
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kBackends = {"flash", "efficient", "math", "cudnn", "fa3", "flex"};
+constexpr std::array<std::string_view, 7> kBackends = {"flash", "efficient", "math", "cudnn",
+                                                       "fa3",   "fa4",       "flex"};
 constexpr std::array<std::string_view, 2> kRotations = {"allgather", "ring"};
 constexpr std::array<std::string_view, 3> kWindowKernels = {"flex", "flex_boxes", "natten"};
 constexpr std::array<std::string_view, 24> kOriginModules = {"off",
@@ -130,11 +132,11 @@ const Implementation kDeclaredExternal = [] {
   return implementation;
 }();
 
-const Implementation kTorchSdpa =
-    framework("torch_sdpa",
-              "PyTorch's attention, also .flash (FlashAttention-2), .fa3 (FlashAttention-3), .flex "
-              "(FlexAttention), .cudnn, .efficient, .math; needs --allow-external",
-              kBackends, why_not_on_rings);
+const Implementation kTorchSdpa = framework(
+    "torch_sdpa",
+    "PyTorch's attention, also .flash (FlashAttention-2), .fa3 and .fa4 (FlashAttention-3 and 4), .flex "
+    "(FlexAttention), .cudnn, .efficient, .math; needs --allow-external",
+    kBackends, why_not_on_rings);
 
 const Implementation kTorchContextParallel =
     framework("torch_context_parallel",
@@ -170,8 +172,8 @@ std::string embedded_script(std::string_view name) {
   const std::string shared = loop + server + as_module("torch_program", embedded_torch_program());
   if (name == kOrigin.name) return shared + "\n" + std::string(embedded_origin());
   if (name == kTorchSdpa.name)
-    return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
-           std::string(embedded_torch_sdpa());
+    return shared + as_module("sdpa_backends", embedded_sdpa_backends()) +
+           as_module("sdpa_gradients", embedded_sdpa_gradients()) + "\n" + std::string(embedded_torch_sdpa());
   return shared + as_module("kept_choice", embedded_kept_choice()) +
          as_module("natten_windows", embedded_natten_windows()) +
          as_module("window_pairs", embedded_window_pairs()) + "\n" + std::string(embedded_torch_windows());
