@@ -76,8 +76,7 @@ class FlexGradients:
         self.piece, self.inputs, self.merging = piece, inputs[:3], merging
         self.options = {}
         try:
-            with torch.inference_mode(False):
-                self.compile()
+            self.compile()
         except torch.OutOfMemoryError:
             raise
         except Exception as error:
@@ -113,7 +112,7 @@ class FlexGradients:
         """As gradients_of() returns."""
         outputs, gradients = (self.o,), (d_o,)
         if self.merging:
-            share = torch.exp(self.lse - lse)
+            share = torch.exp(self.lse - lse).nan_to_num(nan=0)  # of rows that see no key
             apart = (d_o.float() * (self.o.float() - o.float())).sum(-1, keepdim=True)
             outputs, gradients = (self.o, self.lse), ((share * d_o).to(d_o.dtype), share * apart)
         return torch.autograd.grad(outputs, self.leaves, gradients, retain_graph=True)

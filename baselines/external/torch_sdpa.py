@@ -253,14 +253,18 @@ class Gradients(Attention):
     """dQ, dK and dV, a piece at a time."""
 
     def make_ready(self):
-        for piece in self.pieces:
-            if piece.backend == FLEX:
-                piece.flex = FlexGradients(piece, self.inputs, self.merging)
-                piece.gradients = piece.flex.gradients
-            else:
-                piece.gradients = gradients_of(piece, *self.operands(piece)[1:4])
-                if piece.backend == FA4:
-                    tried_fa4(piece.gradients, *self.operands(piece))
+        with torch.inference_mode(False), torch.no_grad():  # autograd takes no tensors of the inference mode
+            for piece in self.pieces:
+                self.make_ready_for(piece)
+
+    def make_ready_for(self, piece):
+        if piece.backend == FLEX:
+            piece.flex = FlexGradients(piece, self.inputs, self.merging)
+            piece.gradients = piece.flex.gradients
+            return
+        piece.gradients = gradients_of(piece, *self.operands(piece)[1:4])
+        if piece.backend == FA4:
+            tried_fa4(piece.gradients, *self.operands(piece))
 
     def operands(self, piece):
         """Rows of dO, Q, K, V, O and LSE."""
@@ -352,6 +356,8 @@ class Sdpa(torch_program.Program):
                      FA4: f"FlashAttention-4, {FA4_PACKAGE} {package_version(FA4_PACKAGE)}",
                      FLEX: f"FlexAttention, Triton {package_version('triton')}"}
             found["libraries"] = [names[backend] for backend in backends if backend in names]
+        if self.attention.case.backward():
+            found["deterministic"] = device == "cpu" or set(backends) <= {"math", FLEX}  # others add by atomics
         if FA3 in backends:
             found["fa3_fwd"] = package_version("fa3-fwd")
         if FLEX in backends:

@@ -4,9 +4,14 @@ Usage: torch_sdpa_test.py PATH_OF_HILBENCH PATH_OF_SCRIPT [unittest arguments]. 
 HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need none run, and the status is 77.
 """
 
+import os
+import pathlib
 import random
 
 import torch_rivals
+from program import TESTS  # torch_rivals adds its folder to the path
+
+ON_CPUS = TESTS / "fakes/torch_sdpa_on_cpus.py"
 
 RANDOM_CASES = 80
 GRADIENT_CASES = 40
@@ -132,6 +137,32 @@ class GradientsTest(torch_rivals.GradientsTest):
                 self.assertEqual(answer.get("timer"), "perf_counter", answer)
                 self.assertEqual(answer["backends"], ["math" if option == "math" else "flash"])
                 self.check_gradients(case, tensors)
+
+
+class OperatorsTest(torch_rivals.GradientsTest):
+    """How those of a GPU are called, with kernels for processors in their place (fakes/torch_sdpa_on_cpus.py)."""
+
+    def setUp(self):
+        self.environment = {**os.environ, "TORCH_SDPA": str(pathlib.Path(self.path_of_script).resolve())}
+        self.path_of_script = ON_CPUS
+        super().setUp()
+
+    def check(self, options, cases):
+        rng = random.Random(11)
+        for number in range(cases):
+            case, option = {**random_case(rng), "pass": "backward"}, options[number % len(options)]
+            if case["causal"] and option != "flex":
+                case["queries"] = "dilated"
+            with self.subTest(number=number, option=option, case=case):
+                tensors, answer = self.load_gradients(case, option, rng)
+                self.assertEqual(answer.get("backends"), [option], answer)
+                self.check_gradients(case, tensors)
+
+    def test_operators_of_pytorch(self):
+        self.check(["flash", "efficient", "cudnn"], GRADIENT_CASES)
+
+    def test_flex(self):
+        self.check(["flex"], 10)
 
 
 class ThroughTheProgramTest(torch_rivals.ThroughTheProgramTest):
