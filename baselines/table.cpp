@@ -20,6 +20,7 @@
   entry(kTorchSdpa)                     \
   entry(kTorchContextParallel)          \
   entry(kTorchWindows)                  \
+  entry(kJaxFa3)                        \
   entry(kJaxRing)                       \
   entry(kOrigin)                        \
   entry(kCublas)                        \
