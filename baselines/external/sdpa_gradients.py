@@ -31,7 +31,7 @@ def fused_gradients(backend, q, k, v, causal):
     aten = torch.ops.aten
 
     def gradients(d_o, q, k, v, o, lse):
-        stats[..., :q.shape[2]].copy_(lse.squeeze(-1))
+        stats.flatten(2)[..., :q.shape[2]].copy_(lse.squeeze(-1))  # cuDNN's has one column more
         if backend == "efficient":
             o = o.transpose(1, 2).contiguous().transpose(1, 2)  # it takes the stride of the rows of O for granted
             seed, offset = others
