@@ -22,13 +22,13 @@ struct GradientShape {
   static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);
   static constexpr int kRowStride = kHeadDim + 4;
   static constexpr int kWeightStride = kWarpRows + 8;
-  static constexpr int kWeights = kKeys * kWeightStride;  // of a pair
+  static constexpr int kWeights =
+      (kKeys + 1) * kWeightStride;  // of a pair; the last line is read, never used
   // Whether registers hold the next columns during the products. Sums of longer rows leave none.
   static constexpr bool kPrefetches = kHeadDim <= 128;
-  // Two tensors of rows, two of columns, P and dS of each pair, a line that is read and never used, and the
-  // statistics of the columns.
+  // Two tensors of rows, two of columns, P and dS of each pair, and the statistics of the columns.
   static constexpr int kSharedBytes =
-      (2 * kRows * kHeadDim + 2 * kKeys * kRowStride + 2 * kPairs * kWeights + kWeightStride + 2 * kKeys) * 4;
+      (2 * kRows * kHeadDim + 2 * kKeys * kRowStride + 2 * kPairs * kWeights + 2 * kKeys) * 4;
 };
 
 // head_dim, rows and keys of a lane, pairs, blocks on a multiprocessor

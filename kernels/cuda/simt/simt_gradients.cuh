@@ -51,7 +51,7 @@ struct PairOfWarps {
     first_columns = at, at += Shape::kKeys * Shape::kRowStride;
     second_columns = at, at += Shape::kKeys * Shape::kRowStride;
     weights = at + 2 * pair * Shape::kWeights, changes = weights + Shape::kWeights;
-    at += 2 * Shape::kPairs * Shape::kWeights + Shape::kWeightStride;
+    at += 2 * Shape::kPairs * Shape::kWeights;
     lse2 = at, delta = at + Shape::kKeys;
   }
 
