@@ -77,7 +77,7 @@ class GradientExecution final : public Execution {
       HILBENCH_CUDA(cudaMemsetAsync(params.d_k, 0, elements(work_, work_.kv_heads) * bytes, nullptr));
       HILBENCH_CUDA(cudaMemsetAsync(params.d_v, 0, elements(work_, work_.kv_heads) * bytes, nullptr));
     }
-    for (const Branch& branch : branches_) {
+    for (const TilesOfBranch& branch : branches_) {
       branch.describe(params);
       kernel_->launch(params, nullptr);
     }
@@ -90,10 +90,11 @@ class GradientExecution final : public Execution {
   }
 
  private:
-  struct Branch {
-    Branch(const Case& work, const KernelChoice& choice, const BranchIndex& branch, std::int32_t tile_rows)
+  struct TilesOfBranch {
+    TilesOfBranch(const Case& work, const KernelChoice& choice, const BranchIndex& branch,
+                  std::int32_t tile_rows)
         : queries(work, choice, branch) {
-      const KeyTiles made = cuda::key_tiles(work, branch, tile_rows);
+      const KeyTileLists made = key_tile_lists(work, branch, tile_rows);
       key_tiles = DeviceMemory<KeyTile>(made.tiles);
       runs = DeviceMemory<QueryRun>(made.runs);
     }
@@ -123,7 +124,7 @@ class GradientExecution final : public Execution {
   DeviceMemory<RowStatistics> statistics_;
   DeviceMemory<float> q_sums_, k_sums_, v_sums_;
   DeviceMemory<std::int32_t> q_slots_;
-  std::vector<Branch> branches_;
+  std::vector<TilesOfBranch> branches_;
 };
 
 }  // namespace

@@ -30,11 +30,11 @@ std::int64_t queries_from(const QueryRun& run, std::int32_t step, std::int32_t p
 
 }  // namespace
 
-KeyTiles key_tiles(const Case& work, const BranchIndex& branch, std::int32_t rows) {
+KeyTileLists key_tile_lists(const Case& work, const BranchIndex& branch, std::int32_t rows) {
   std::map<std::tuple<std::int64_t, std::int32_t, std::int32_t>, std::vector<const IndexTile*>> readers;
   for (const IndexTile& tile : branch.tiles)
     readers[{tile.key_begin, tile.batch, tile.kv_head}].push_back(&tile);
-  KeyTiles made;
+  KeyTileLists made;
   std::vector<std::int64_t> pairs;
   for (const auto& [list, tiles] : readers) {
     const auto& [begin, batch, kv_head] = list;

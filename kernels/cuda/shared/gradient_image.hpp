@@ -9,12 +9,12 @@
 
 namespace hilbench::cuda {
 
-struct KeyTiles {
+struct KeyTileLists {
   std::vector<KeyTile> tiles;  // those with most pairs first
   std::vector<QueryRun> runs;
 };
 
 // Tiles of at most `rows` keys, for each list, batch entry and K/V head that a tile of the branch reads.
-KeyTiles key_tiles(const Case& work, const BranchIndex& branch, std::int32_t rows);
+KeyTileLists key_tile_lists(const Case& work, const BranchIndex& branch, std::int32_t rows);
 
 }  // namespace hilbench::cuda
