@@ -97,6 +97,10 @@ constexpr const char* kRingSpeedups = "Time of one rank on the same work / time 
 constexpr const char* kPredictions =
     "Rings of more ranks than the model was fitted on, against what it predicted of them.";
 constexpr const char* kEnergy = "Joules of the whole device for one execution, of steady samples.";
+constexpr const char* kTraining =
+    "One step of a training: its gradients, or both of its passes. Held between the passes are Q, K, V, O "
+    "and LSE, "
+    "with saved inputs Q, K and V alone. The most at a time is that of the backward pass. Both are planned.";
 constexpr const char* kWindows =
     "Time of raster order / time of the variant; behind it, the pairs that its tiles compute / those that "
     "are needed. Above 1, the variant is faster. All pairs are another function: such a column shows what "
@@ -234,6 +238,9 @@ void add_answers(Tellings& tellings, const View& view, const std::vector<ClaimAn
   tellings.end();
   tellings.begin("energy", "Energy of an execution");
   tellings.add("energy", kEnergy);
+  tellings.end();
+  tellings.begin("training", "Steps of a training");
+  tellings.add("training", kTraining);
   tellings.end();
 }
 

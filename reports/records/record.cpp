@@ -16,6 +16,10 @@ std::string_view to_string(Verdict verdict) {
   return kVerdicts[static_cast<std::size_t>(verdict)];
 }
 
+bool measured_right(const Record& record) {
+  return record.status == Status::ok && record.time && record.verify;
+}
+
 bool computes_other_function(const Record& record) {
   return record.variant.kernel().order_scope != OrderScope::memory ||
          (record.verify && !record.verify->other_function.empty());
