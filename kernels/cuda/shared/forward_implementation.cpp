@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "kernels/case/pattern.hpp"
+
 namespace hilbench::cuda {
 namespace {
 
@@ -46,7 +48,7 @@ std::int32_t rows_of_tile(const ForwardCode& code, const Case& work) {
                                                                       : code.tile_rows(shape);
 }
 
-Refusal why_not(const ForwardFacts& facts, const Case& work) {
+Refusal why_not(const ForwardFacts& facts, const Case& work, const Variant& variant) {
   if (!facts.code.absence.empty()) return std::string(facts.code.absence);
   if (work.dtype == Dtype::fp32 && !facts.stores_fp32)
     return fmt::format("{} reads fp16 and bf16 only", facts.name);
@@ -56,6 +58,8 @@ Refusal why_not(const ForwardFacts& facts, const Case& work) {
     return fmt::format("{} has no tile of head_dim {} for this GPU", facts.name, work.head_dim);
   if (work.pass != Pass::forward && facts.code.make_gradients == nullptr)
     return fmt::format("{} has no backward pass yet", facts.name);
+  if (drops(dropout_of(work)) && variant.kernel().key_visit == KeyVisit::slot)
+    return fmt::format("{} computes dropout only if its tiles visit keys by position", facts.name);
   return std::nullopt;
 }
 

@@ -38,6 +38,7 @@ struct ForwardFacts {
   // Compute capabilities that it is written for, 10 * major + minor.
   int first_capability = 0, last_capability = 999;
   bool stores_fp32 = false;
+  bool dropout = false;                        // as in Implementation; not if tiles visit keys by slot
   std::span<const int> window_head_dims = {};  // of windows on a grid; empty: it does not compute them
   std::span<const int> head_dims = {};         // empty: 8 to 256 in steps of 8
   std::string_view (*peak_unit)(const Case&) = nullptr;
@@ -47,7 +48,7 @@ struct ForwardFacts {
 
 // Rows of a tile of branches in the case's pass; 0: no tile fits this GPU.
 std::int32_t rows_of_tile(const ForwardCode& code, const Case& work);
-Refusal why_not(const ForwardFacts& facts, const Case& work);
+Refusal why_not(const ForwardFacts& facts, const Case& work, const Variant& variant);
 Refusal why_not_on(const ForwardFacts& facts, const Gpu& gpu);
 nlohmann::json no_library();
 
@@ -59,10 +60,11 @@ constexpr Implementation forward_implementation() {
       .kind = ImplementationKind::kernel,
       .device = DeviceKind::cuda,
       .windows = !kFacts.window_head_dims.empty(),
+      .dropout = kFacts.dropout,
       .peak_unit = kFacts.peak_unit,
       .tile_rows = [](const Case&) { return std::int64_t{1}; },
       .causal_traversal = kFacts.causal_traversal,
-      .why_not = [](const Case& work, const Variant&) { return why_not(kFacts, work); },
+      .why_not = [](const Case& work, const Variant& variant) { return why_not(kFacts, work, variant); },
       .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
       .prepare = [](const Case&, const KernelChoice&, int) { return std::unique_ptr<Execution>(); },

@@ -37,7 +37,8 @@ struct alignas(16) KeyTile {
   std::int32_t kv_head = 0;
   std::int32_t run_begin = 0;  // of `runs`
   std::int32_t run_count = 0;
-  std::int32_t unused[2] = {};
+  std::int32_t key_number = 0;  // of key 0 in its list
+  std::int32_t unused = 0;
 };
 
 // Tensors lie as in Operands. Gradients of q, k and v lie like q, k and v.
@@ -65,6 +66,7 @@ struct GradientParams {
   const QueryRun* runs = nullptr;
   std::int32_t tile_count = 0;
   std::int32_t key_tile_count = 0;
+  BranchDropout dropout;  // as in ForwardParams
 };
 
 // A kernel prepared for one shape, which computes a branch in two launches: each computes scores anew, and no

@@ -77,8 +77,9 @@ class GradientExecution final : public Execution {
       HILBENCH_CUDA(cudaMemsetAsync(params.d_k, 0, elements(work_, work_.kv_heads) * bytes, nullptr));
       HILBENCH_CUDA(cudaMemsetAsync(params.d_v, 0, elements(work_, work_.kv_heads) * bytes, nullptr));
     }
-    for (const TilesOfBranch& branch : branches_) {
-      branch.describe(params);
+    for (std::size_t number = 0; number < branches_.size(); ++number) {
+      branches_[number].describe(params);
+      params.dropout = branch_dropout(work_, number);
       kernel_->launch(params, nullptr);
     }
     if (!summed) return;

@@ -32,8 +32,8 @@ std::int64_t queries_from(const QueryRun& run, std::int32_t step, std::int32_t p
 
 KeyTileLists key_tile_lists(const Case& work, const BranchIndex& branch, std::int32_t rows) {
   std::map<std::tuple<std::int64_t, std::int32_t, std::int32_t>, std::vector<const IndexTile*>> readers;
-  for (const IndexTile& tile : branch.tiles)
-    readers[{tile.key_begin, tile.batch, tile.kv_head}].push_back(&tile);
+  for (const IndexTile& tile : branch.tiles)  // an empty list begins where the next one does
+    if (tile.key_count > 0) readers[{tile.key_begin, tile.batch, tile.kv_head}].push_back(&tile);
   KeyTileLists made;
   std::vector<std::int64_t> pairs;
   for (const auto& [list, tiles] : readers) {
@@ -47,6 +47,7 @@ KeyTileLists key_tile_lists(const Case& work, const BranchIndex& branch, std::in
       KeyTile tile;
       tile.key_begin = static_cast<std::int32_t>(first);
       tile.key_count = static_cast<std::int32_t>(std::min<std::int64_t>(rows, end - first));
+      tile.key_number = static_cast<std::int32_t>(first - begin);
       tile.key_slot = branch.key_slot[at];
       tile.key_position = branch.key_position[at];
       tile.batch = batch, tile.kv_head = kv_head;

@@ -33,6 +33,7 @@ constexpr ForwardFacts kFacts = {
     .help = "fused dilated attention in fp32 arithmetic on any GPU; fp32, fp16 and bf16",
     .first_capability = 61,
     .stores_fp32 = true,
+    .dropout = true,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
     .causal_traversal = CausalTraversal::longest_first,
     .code = code(),

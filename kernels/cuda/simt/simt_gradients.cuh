@@ -14,6 +14,7 @@
 
 #include <climits>
 
+#include "kernels/cuda/simt/simt_dropout.cuh"
 #include "kernels/cuda/simt/simt_gradient_load.cuh"
 #include "kernels/cuda/simt/simt_gradient_shapes.hpp"
 #include "kernels/cuda/simt/simt_products.cuh"
@@ -64,12 +65,14 @@ struct PairOfWarps {
     multiply_keys<Shape>(rows + row_lane * 4,
                          (second ? second_columns : first_columns) + column_lane * Shape::kRowStride, s);
   }
-  __device__ __forceinline__ float* own(float* transposed) const {
+  template <class Float>
+  __device__ __forceinline__ Float* own(Float* transposed) const {
     return transposed + column_lane * Shape::kWeightStride + row_lane * 4;
   }
-  // P of the lane's rows and its column j.
-  __device__ __forceinline__ void read_weights(int j, float (&p)[Shape::kRowsPerLane]) const {
-    read_rows(own(weights) + j * kColumnLanes * Shape::kWeightStride, p);
+  // P of the lane's rows and its column j, from where the first warp has left it.
+  __device__ __forceinline__ void read_weights(const float* given, int j,
+                                               float (&p)[Shape::kRowsPerLane]) const {
+    read_rows(own(given) + j * kColumnLanes * Shape::kWeightStride, p);
   }
 };
 
@@ -79,6 +82,11 @@ __device__ __forceinline__ void clear(float (&sums)[Shape::kRowsPerLane][4 * Sha
   for (int i = 0; i < Shape::kRowsPerLane; ++i)
 #pragma unroll
     for (int x = 0; x < 4 * Shape::kQuads; ++x) sums[i][x] = 0;
+}
+
+// dS of a pair from P, dP and D. With dropout P is negative where the pair is dropped.
+__device__ __forceinline__ float change_of_score(float p, float d_p, float delta, float scale) {
+  return fabsf(p) * ((p < 0 ? 0.0f : d_p * scale) - delta);
 }
 
 // Half the columns of a row.
@@ -113,6 +121,9 @@ __device__ __forceinline__ void compute_query_tile(const GradientParams& params,
     of_row[i] = warps.second ? statistics.delta : statistics.lse2;
   }
 
+  const Dropout& dropout = params.dropout.dropout;
+  const DropoutStream stream = params.dropout.stream(tile.query_first, tile.batch, shape.heads, tile.head);
+  const int first_number = params.dropout.query_number(tile.query_first, params.query_step) + warps.warp_row;
   float sums[Shape::kRowsPerLane][4 * Half::kQuads];
   clear<Half>(sums);
   GradientMover<Shape> key_mover, value_mover;
@@ -157,6 +168,10 @@ __device__ __forceinline__ void compute_query_tile(const GradientParams& params,
             s[i][j] = position > query ? 0.0f : p;
           }
         }
+        if (drops(dropout))
+          visit_kept<Rows::queries, Shape>(
+              dropout, stream, first_number, first_key, warps.row_lane, warps.column_lane,
+              [&](int i, int j, bool kept) { s[i][j] = kept ? s[i][j] : -s[i][j]; });
         hand_over<Shape>(s, warps.own(warps.weights));
       }
       warps.meet();
@@ -164,9 +179,10 @@ __device__ __forceinline__ void compute_query_tile(const GradientParams& params,
 #pragma unroll
         for (int j = 0; j < Shape::kKeysPerLane; ++j) {
           float p[Shape::kRowsPerLane];
-          warps.read_weights(j, p);
+          warps.read_weights(warps.weights, j, p);
 #pragma unroll
-          for (int i = 0; i < Shape::kRowsPerLane; ++i) s[i][j] = p[i] * (s[i][j] - of_row[i]);
+          for (int i = 0; i < Shape::kRowsPerLane; ++i)
+            s[i][j] = change_of_score(p[i], s[i][j], of_row[i], dropout.scale);
         }
         hand_over<Shape>(s, warps.own(warps.changes));
       }
@@ -198,8 +214,8 @@ struct QueryBlocks {
     while (number < 0 || next >= run.count) {
       if (++number >= count) return false;
       run = runs[number];
-      const int before = first_position - run.first;  // queries before it see nothing
-      next = before > 0 ? (before + step - 1) / step : 0;
+      const int before = first_position - run.first;                 // queries before it see nothing
+      next = before > 0 ? (before + step - 1) / step / 16 * 16 : 0;  // where a patch of dropout begins
     }
     return true;
   }
@@ -215,6 +231,7 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
   const int pair_position = shape.causal && params.key_positions == nullptr
                                 ? tile.key_position + warps.warp_row * params.key_step
                                 : tile.first_position;
+  const Dropout& dropout = params.dropout.dropout;
   float sums[Shape::kRowsPerLane][4 * Shape::kQuads];  // of dV in the first warp, of dK in the second
   clear<Shape>(sums);
   GradientMover<Shape> query_mover, d_o_mover;
@@ -246,6 +263,9 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
     if (threadIdx.x < Shape::kKeys)
       warps.lse2[threadIdx.x] = held.lse2, warps.delta[threadIdx.x] = held.delta;
     const int first_query = blocks.run.first + blocks.next * params.query_step;
+    const DropoutStream stream =
+        params.dropout.stream(blocks.run.first, blocks.run.batch, shape.heads, blocks.run.head);
+    const int first_number = params.dropout.query_number(blocks.run.first, params.query_step) + blocks.next;
     __syncthreads();
     more = blocks.advance(Shape::kKeys);
     if (Shape::kPrefetches && more) fetch();
@@ -272,17 +292,29 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
                 s[i][j] = 0;
           }
         }
+        if (drops(dropout)) {  // the second warp needs P of all pairs, the product of dV those kept
+          visit_kept<Rows::keys, Shape>(
+              dropout, stream, tile.key_number + warps.warp_row, first_number, warps.row_lane,
+              warps.column_lane, [&](int i, int j, bool kept) { s[i][j] = kept ? s[i][j] : -s[i][j]; });
+          hand_over<Shape>(s, warps.own(warps.changes));
+#pragma unroll
+          for (int j = 0; j < Shape::kKeysPerLane; ++j)
+#pragma unroll
+            for (int i = 0; i < Shape::kRowsPerLane; ++i) s[i][j] = fmaxf(s[i][j], 0) * dropout.scale;
+        }
         hand_over<Shape>(s, warps.own(warps.weights));
       }
       warps.meet();
       if (warps.second) {
+        const float* const given = drops(dropout) ? warps.changes : warps.weights;
 #pragma unroll
         for (int j = 0; j < Shape::kKeysPerLane; ++j) {
           const float delta = warps.delta[j * kColumnLanes + warps.column_lane];
           float p[Shape::kRowsPerLane];
-          warps.read_weights(j, p);
+          warps.read_weights(given, j, p);
 #pragma unroll
-          for (int i = 0; i < Shape::kRowsPerLane; ++i) s[i][j] = p[i] * (s[i][j] - delta);
+          for (int i = 0; i < Shape::kRowsPerLane; ++i)
+            s[i][j] = change_of_score(p[i], s[i][j], delta, dropout.scale);
         }
         hand_over<Shape>(s, warps.own(warps.changes));
         __syncwarp();

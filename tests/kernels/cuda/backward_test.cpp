@@ -23,6 +23,8 @@ Case backward_case(Random& random, std::int64_t longest) {
             .branch_heads = one_of(random, {BranchHeads::all, BranchHeads::all, BranchHeads::partition}),
             .device = DeviceKind::cuda};
   work.kv_heads = one_of(random, {work.heads, between(random, 1, work.heads)});
+  work.dropout = one_of(random, {0.0, 0.0, 0.125, 0.6});
+  work.dropout_seed = between(random, 0, 1000);
   const std::int64_t n = work.sequence_length;
   for (std::int64_t branches = one_of<std::int64_t>(random, {1, 1, 2, 3}); branches > 0; --branches) {
     const std::int64_t w = one_of(random, {n, between(random, 1, n), between(random, 1, 2 * n)});
@@ -33,13 +35,14 @@ Case backward_case(Random& random, std::int64_t longest) {
   return work;
 }
 
-KernelChoice backward_choice(Random& random) {
+KernelChoice backward_choice(Random& random, const Case& work) {
   KernelChoice choice;
   choice.order =
       one_of<std::string>(random, {"linear", "linear", "residue", "hilbert", "random", "snake", "morton"});
   choice.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
   choice.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
   choice.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  if (work.dropout > 0) choice.key_visit = KeyVisit::position;
   choice.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
   choice.traversal = one_of<std::string>(random, {"auto", "head_major", "sawtooth", "longest_first"});
   return choice;
@@ -97,7 +100,7 @@ int compare_with_oracle(int first_seed, int cases, std::int64_t longest) {
     const GradientProblem problem(backward_case(random, longest), random);
     const ExpectedGradients expected(problem, 30, random);
     for (const Implementation* implementation : kernels_for(problem.work)) {
-      KernelChoice choice = backward_choice(random);
+      KernelChoice choice = backward_choice(random, problem.work);
       choice.name = implementation->name;
       SCOPED_TRACE(testing::Message()
                    << "seed " << seed << " " << case_id(problem.work) << " " << variant_id({choice}));
