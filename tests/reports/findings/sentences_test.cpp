@@ -302,11 +302,22 @@ TEST(FirstSentences, CompareVariantsIfNothingElseIsAsked) {
   EXPECT_EQ(
       main_sentences(view),
       (std::vector<std::string>{
-          "dilated/morton is faster than dilated/linear in 2 of 2 cases and slower in 0 (time of "
-          "dilated/linear / time of dilated/morton: 2.000).",
-          "dilated/random is faster than dilated/linear in 0 of 2 cases and slower in 2 (time of "
-          "dilated/linear / time of dilated/random: 0.5000).",
+          "dilated/morton is faster than dilated/linear in 2 of 2 cases, slower in 0, within 1 % in 0 and "
+          "inconclusive in 0 (time of dilated/linear / time of dilated/morton: 2.000).",
+          "dilated/random is faster than dilated/linear in 0 of 2 cases, slower in 2, within 1 % in 0 and "
+          "inconclusive in 0 (time of dilated/linear / time of dilated/random: 0.5000).",
           "Of these ratios, all were measured by one process only, from which no equality can be shown."}));
+}
+
+TEST(FirstSentences, SayThatNothingIsShownWhereSamplesDoNotDecide) {
+  Tally one;
+  one.add({.ratio = 1.25, .ci = {1.02, 1.6}, .processes = 1, .verdict = Verdict::inconclusive});
+  EXPECT_EQ(one.compared("Hilbert order", "linear order", "B", "A"),
+            "Nothing is shown of Hilbert order against linear order (time of A / time of B: 1.250 [1.020, "
+            "1.600]).");
+  one.add({.ratio = 1.1, .ci = {0.9, 1.3}, .processes = 1, .verdict = Verdict::inconclusive});
+  EXPECT_EQ(one.compared("B", "A", "B", "A").rfind("Nothing is shown: B is faster than A in 0 of 2 cases", 0),
+            0u);
 }
 
 TEST(FirstSentences, AnswerTheQuestionOfTheSweep) {
