@@ -51,7 +51,8 @@ bool runs_on(const Implementation& implementation, DeviceKind device) {
 
 Refusal why_no_dropout(const Implementation& implementation, const Case& work, const Variant& variant) {
   if (!drops(dropout_of(work))) return std::nullopt;
-  if (!implementation.dropout) return fmt::format("dropout: not on {}", implementation.name);
+  if (!implementation.dropout)
+    return fmt::format("dropout: not on {}", implementation.external ? variant.name() : implementation.name);
   if (has_windows(work)) return "dropout: not with windows or masks";
   if (variant.kernel().order_scope != OrderScope::memory)
     return "dropout: pairs are dropped by their positions, which order_scope tokens and keys change";

@@ -104,10 +104,10 @@ class Measured(CommandLine):
 class Programs(CommandLine):
     """A program of its own, of one small dense case."""
 
-    def told(self, way):
+    def told(self, way, parameters=""):
         """Status and reason of the program, and the tensors that were compared."""
         text = sweep(passes="backward", case="sequence_length: [24], segments: [[24]], heads: [2], kv_heads: [1], "
-                     "head_dim: [16]", more="baselines: [theirs]\nexternal: {theirs: {command: [%s, %s, %s]}}"
+                     "head_dim: [16]" + parameters, more="baselines: [theirs]\nexternal: {theirs: {command: [%s, %s, %s]}}"
                      % (sys.executable, FAKES / "gradients.py", way))
         self.put("sweep.yaml", text.replace("order: [linear, hilbert], order_tensors: [kv, qkv]", "order: linear"))
         self.run_it(["run", "sweep.yaml", "--allow-external", "--fresh"])
@@ -118,6 +118,9 @@ class Programs(CommandLine):
 
     def test_one_without_a_backward_pass_is_skipped(self):
         self.assertEqual(self.told("forward"), {("skipped", "theirs computes the forward pass only")})
+
+    def test_none_is_asked_for_dropout(self):
+        self.assertEqual(self.told("right", ", dropout: 0.125"), {("skipped", "dropout: not on theirs")})
 
     def test_wrong_ones_fail(self):
         for way, says in {"zeros": "error .* of dQ", "swapped": "of dK", "keeps": "exceed|probe", "no_keys": "0 bytes"}.items():

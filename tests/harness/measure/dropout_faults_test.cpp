@@ -92,7 +92,7 @@ class DropoutFaults : public testing::TestWithParam<Dtype> {
   InputTensors inputs_;
 };
 
-std::vector<float> rounded(Dtype dtype, const std::vector<double>& values) {
+std::vector<float> rounded_values(Dtype dtype, const std::vector<double>& values) {
   std::vector<float> stored;
   for (const double value : values) stored.push_back(round_to(dtype, static_cast<float>(value)));
   return stored;
@@ -112,7 +112,7 @@ TEST_P(DropoutFaults, ShowInTheOutput) {
         o[static_cast<std::size_t>(row * work_.head_dim + d)] +=
             p * kept * v[static_cast<std::size_t>(key * work_.head_dim + d)];
     });
-    const Output output{rounded(work_.dtype, o), lse};
+    const Output output{rounded_values(work_.dtype, o), lse};
     return verify_output(work_, oracle, reader(output), 2).fault;
   };
   EXPECT_FALSE(fault_of(of_case())) << *fault_of(of_case());
@@ -156,8 +156,8 @@ TEST_P(DropoutFaults, ShowInEachGradient) {
                       d_v[j + d] += kept * p * problem.d_o[i + d];
                     }
                   });
-    return OfGradients<std::vector<float>>{rounded(work.dtype, d_q), rounded(work.dtype, d_k),
-                                           rounded(work.dtype, d_v)};
+    return OfGradients<std::vector<float>>{rounded_values(work.dtype, d_q), rounded_values(work.dtype, d_k),
+                                           rounded_values(work.dtype, d_v)};
   };
   const auto fault_of = [&](const OfGradients<std::vector<float>>& gradients) {
     OutputReader output;
@@ -200,7 +200,7 @@ TEST_P(DropoutFaults, ShowInTheKeyProbe) {
         o[static_cast<std::size_t>(row * work_.head_dim + d)] +=
             p * kept * v[static_cast<std::size_t>(key * work_.head_dim + d)];
     });
-    const Output output{rounded(work_.dtype, o), lse};
+    const Output output{rounded_values(work_.dtype, o), lse};
     return probe_fault(compare_probe(work_, probe, reader(output), all_rows(work_), 2));
   };
   EXPECT_FALSE(fault_of(of_case())) << *fault_of(of_case());
