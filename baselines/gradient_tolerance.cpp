@@ -37,6 +37,7 @@ GradientScale gradient_scale(const GradientRow& exact, const GradientRow& plain,
 
 GradientTolerances::GradientTolerances(const Case& work, std::span<const GradientScale> rows)
     : unit_(unit_roundoff(work.dtype)),
+      underflow_(underflow_error(work.dtype)),
       sum_unit_(2 * std::sqrt(static_cast<double>(work.head_dim)) * unit_roundoff(Dtype::fp32)),
       lse_unit_(lse_roundings(work) * unit_roundoff(Dtype::fp32)),
       dtype_lse_(unit_ / 32) {
@@ -67,7 +68,7 @@ double GradientTolerances::roundings(const GradientScale& row, double size, doub
 }
 
 double GradientTolerances::of(const GradientScale& row) const {
-  return 2 * std::max(row.error, median_ * row.size) + roundings(row, row.size, row.largest);
+  return 2 * std::max(row.error, median_ * row.size) + roundings(row, row.size, row.largest) + underflow_;
 }
 
 }  // namespace hilbench

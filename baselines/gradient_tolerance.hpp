@@ -40,7 +40,7 @@ class GradientTolerances {
  private:
   double roundings(const GradientScale& row, double size, double largest) const;
 
-  double unit_, sum_unit_, lse_unit_, dtype_lse_;
+  double unit_, underflow_, sum_unit_, lse_unit_, dtype_lse_;
   double median_ = 0, relative_ = 0;
 };
 

@@ -92,6 +92,7 @@ RowTolerances::RowTolerances(const Case& work, std::span<const RowScale> rows, S
     : scores_(scores),
       merged_(partial_results(work) > 1),
       unit_(unit_roundoff(work.dtype)),
+      underflow_(underflow_error(work.dtype)),
       lse_roundings_(lse_roundings(work)),
       score_unit_(2 * std::sqrt(static_cast<double>(work.head_dim)) * unit_roundoff(Dtype::fp32)) {
   std::vector<double> o, lse;
@@ -124,7 +125,7 @@ double RowTolerances::o(const RowScale& row) const {
   const double score_part = 4 * unit_roundoff(Dtype::fp32) * moved_o(row, row.size_o, row.spread, merged_) +
                             score_unit_ * row.score_o + 2 * row.lost * row.size_o;
   const double most = kMostOfRow * row.largest_o;
-  return 4 * unit_ * row.size_o + row.underflow +
+  return 4 * unit_ * row.size_o + row.underflow + underflow_ +
          (scores_ == Scores::stored ? plain_part + std::min(score_part, most)
                                     : std::min(plain_part + score_part, most));
 }

@@ -45,7 +45,7 @@ double lse_roundings(const Case& work);
 
 // e is the error of plain low precision on the row, u = 2^-8 (bf16), 2^-11 (fp16), 2^-24 (fp32), a = size_o,
 // b = max(|LSE|, 1), r = lse_roundings, d = head_dim:
-//   O:   4 u a + underflow + min(largest_o / 2, 2 max(e, median(e/a) a) + 4 2^-24 c + 2 sqrt(d) 2^-24 score_o
+//   O:   4 u a + underflow + t + min(largest_o / 2, 2 max(e, median(e/a) a) + 4 2^-24 c + 2 sqrt(d) 2^-24 score_o
 //   + 2 lost a)
 //        with c = b a if partial results are merged, else min(b a, b spread + sqrt(kept) a / 2)
 //   LSE: 2 max(e, median(e/b) b) + r 2^-24 b + u/32 + u/2 sqrt(square_p) + 2 sqrt(d) 2^-24 score_lse + 2
@@ -73,7 +73,8 @@ double lse_roundings(const Case& work);
 // never pass.
 //
 // If dropout leaves of a row nothing but probabilities below 2^-126, its O may be 0 as well: `underflow` is
-// the number of its keys times 2^-126, times their values.
+// the number of its keys times 2^-126, times their values. What is left may also be less than the dtype has
+// steps for: t is half its smallest value, 2^-25 in fp16.
 //
 // LSE is fp32 in every dtype, and scores are. But exponentials that will be rounded to bf16 need no more than
 // a part of its precision: a polynomial of degree 3 is off by 9e-5, all in one direction for equal scores,
@@ -99,7 +100,7 @@ class RowTolerances {
 
   Scores scores_;
   bool merged_;
-  double unit_, lse_roundings_, score_unit_;
+  double unit_, underflow_, lse_roundings_, score_unit_;
   double median_o_ = 0, median_lse_ = 0;
   double relative_ = 0;
 };

@@ -221,6 +221,14 @@ class CudnnExecution : public Execution {
   Operands last_;
 };
 
+bool has_lone_pair(const Case& work) {
+  for (std::size_t branch = 0; branch < work.pattern.size(); ++branch)
+    for (const AttentionCall& call :
+         attention_calls(work, static_cast<std::int64_t>(branch), RowStorage::in_place))
+      if (call.queries == 1 && call.keys == 1) return true;
+  return false;
+}
+
 template <RowStorage kStorage>
 Refusal why_not(const Case& work, const Variant&) {
   if (work.pass != Pass::forward && kStorage == RowStorage::gathered)
@@ -235,6 +243,8 @@ Refusal why_not(const Case& work, const Variant&) {
                                    [](const Branch& branch) { return branch.dilation > 1; });
   if (work.mask == Mask::causal && work.queries == Queries::dense && dilated)
     return "cuDNN has no causal mask for dense queries against dilated keys";
+  if (work.pass != Pass::forward && has_lone_pair(work))
+    return "cuDNN has no backward pass for a call of one query and one key";
   return std::nullopt;
 }
 

@@ -19,6 +19,7 @@ With _tf32 behind it, an option multiplies in TF32 as their class switches on; o
 """
 
 import contextlib
+import ctypes
 import importlib
 import os
 import pathlib
@@ -241,6 +242,26 @@ def final_differs(case, order):
     return ""
 
 
+def resident_bytes(field):
+    """VmRSS, what of this process is in memory, or VmHWM, the most that was."""
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"no {field}")
+
+
+def growth_bytes(step):
+    """By how much this process grows at most while `step` runs; None if the system does not say."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)  # what was freed before is not used again unseen
+        pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins at VmRSS
+        before = resident_bytes("VmRSS")
+        step()
+        return max(0, resident_bytes("VmHWM") - before)
+    except (OSError, AttributeError):
+        return None
+
+
 class Origin(torch_program.Program):
     NAME = "origin"
     OPTIONS = tuple(option + suffix for option in (*HYBRID, *MULTIHEAD, *FINAL, CORE) for suffix in ("", TF32))
@@ -266,9 +287,13 @@ class Origin(torch_program.Program):
         return {"tf32": tf32, "origin": URL, **made, **self.memory()}
 
     def memory(self):
-        """What an execution holds at most on a GPU, inputs and output included."""
+        """What an execution holds at most, inputs and output included: on a GPU as PyTorch counts it, on a processor by
+        how far the process grows."""
         if not self.clock.gpu:
-            return {}
+            self.step()  # what is made once is there now
+            grown = growth_bytes(self.step)
+            inputs = sum(tensor.numel() * tensor.element_size() for tensor in self.tensors)
+            return {} if grown is None else {"peak_bytes": inputs + grown}
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
         self.clock.kept()

@@ -34,6 +34,7 @@ ComparisonTask gate_task(const Sweep& sweep, const Comparison& comparison, const
   std::erase_if(task.records, [](const Record& record) { return record.twin; });  // they come last
   task.counters.clear();
   task.measure.processes = 1;
+  task.measure.protocols.clear();
   task.measure.interval = 1;  // as many rounds as min_rounds says
   task.measure.min_rounds = kRounds;
   task.measure.shortest_sample_ns = kSampleNs;

@@ -44,6 +44,11 @@ Json to_json(const ComparisonTask& task) {
   for (const auto& [name, external] : task.externals)
     externals[name] = {{"command", external.command}, {"folder", external.folder.string()}};
   const Measure& measure = task.measure;
+  Json protocols = Json::array();
+  for (const Protocol& protocol : measure.protocols)
+    protocols.push_back({{"runs", protocol.runs},
+                         {"end", static_cast<int>(protocol.end)},
+                         {"cold", protocol.cache == CacheState::cold}});
   return {{"records", records},
           {"mask", mask_json(task.records)},
           {"reference", task.reference ? Json(*task.reference) : Json()},
@@ -57,7 +62,9 @@ Json to_json(const ComparisonTask& task) {
             {"steady", measure.steady},
             {"steady_s", measure.steady_s},
             {"seed", measure.seed},
-            {"shortest_sample_ns", measure.shortest_sample_ns}}},
+            {"shortest_sample_ns", measure.shortest_sample_ns},
+            {"protocols", protocols}}},
+          {"chain_end", task.chain_end},
           {"inputs",
            {{"npy", task.inputs.source == InputSource::npy},
             {"q", task.inputs.q.string()},
@@ -91,6 +98,12 @@ ComparisonTask task_from_json(const Json& json) {
   task.measure.steady_s = measure.value("steady_s", task.measure.steady_s);
   task.measure.seed = measure.at("seed");
   task.measure.shortest_sample_ns = measure.at("shortest_sample_ns");
+  for (const Json& protocol : measure.value("protocols", Json::array()))
+    task.measure.protocols.push_back(
+        {.runs = protocol.at("runs"),
+         .end = static_cast<EndTurn>(protocol.at("end").get<int>()),
+         .cache = protocol.at("cold").get<bool>() ? CacheState::cold : CacheState::warm});
+  task.chain_end = json.value("chain_end", "");
   const Json& inputs = json.at("inputs");
   task.inputs.source = inputs.at("npy").get<bool>() ? InputSource::npy : InputSource::random;
   task.inputs.q = inputs.at("q").get<std::string>();

@@ -25,6 +25,7 @@ enum class Verify { before_and_after, after };
 struct ComparisonTask {
   std::vector<Record> records;           // variants to measure, filled as far as the plan knows
   std::optional<std::size_t> reference;  // index into records
+  std::string chain_end;                 // id of the other end of `measure.protocols`
   Measure measure;                       // budget_s and seed are for this process
   Inputs inputs;
   std::vector<std::string> counters;  // names of counter sets; empty: do not count

@@ -17,6 +17,9 @@ namespace hilbench {
 // Rounds that a process times even if its budget is spent, unless rounds bend.
 std::int64_t fewest_rounds(const Measure& measure);
 
+// Trials of each protocol of a chain in a process, if the budget lasts.
+inline constexpr std::int64_t kProtocolTrials = 5;
+
 // Called before every timed run with the variant, the round and the seconds spent on timing so far.
 using TimingProgress = std::function<void(const std::string& id, std::int64_t round, double spent_s)>;
 

@@ -23,6 +23,20 @@ double sample_s(const Measure& measure, double run_s) {
   return std::max(run_s, measure.shortest_sample_ns * 1e-9) + (run_s < kRewarmBelow_s ? run_s : 0);
 }
 
+// Of the ends of a chain, whose executions take `run_s`.
+double protocols_s(const Measure& measure, double run_s) {
+  if (measure.protocols.empty()) return 0;
+  const std::int64_t fewest = std::ranges::min(measure.protocols, {}, &Protocol::runs).runs;
+  double due = 0, all = 0;
+  for (const Protocol& protocol : measure.protocols) {
+    const bool warm = protocol.cache == CacheState::warm;
+    const double trial_s = 2 * static_cast<double>(protocol.runs + (warm ? 1 : 0)) * run_s;
+    all += static_cast<double>(kProtocolTrials) * trial_s;
+    if (protocol.runs == fewest) due += trial_s;
+  }
+  return std::max(due, std::min(all, measure.budget_s / static_cast<double>(measure.processes)));
+}
+
 }  // namespace
 
 double ExpectedTime::timing_s(double rounds) const {
@@ -50,6 +64,8 @@ ExpectedTime expected_time(const Measure& measure, std::size_t counter_sets, con
     time.before_s += kCheckedRuns * run_s + rows * kSlot_s;
     time.round_s += sample_s(measure, run_s);
     time.after_s += counts * kRunsPerCount * run_s;
+    if (&planned == &comparison.variants[comparison.reference.value_or(0)])
+      time.after_s += protocols_s(measure, run_s);
   }
   const double fewest =
       measure.rounds_bend && !measure.steady ? 1 : static_cast<double>(fewest_rounds(measure));

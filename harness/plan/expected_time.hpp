@@ -14,7 +14,7 @@ struct ExpectedTime {
   double round_s = 0;          // one sample of each variant
   double budget_s = 0;         // timing ends after this, if `interval` is not reached before
   double fewest_rounds_s = 0;  // unless these take longer
-  double after_s = 0;          // counters
+  double after_s = 0;          // the protocols of a chain, and counters
 
   // Timing that takes `rounds` rounds if the budget lasts.
   double timing_s(double rounds) const;

@@ -24,6 +24,7 @@ ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const
                       .device_ordinal = site.gpu ? site.gpu->ordinal : 0,
                       .dump = dump,
                       .externals = sweep.externals};
+  if (!sweep.chain.steps.empty()) task.chain_end = sweep.chain.steps[sweep.chain.end].variant;
   for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
     if (comparison.variants[i].skip) continue;
     if (comparison.reference == i) task.reference = task.records.size();

@@ -75,6 +75,12 @@ nlohmann::json settings_json(const Sweep& sweep, const Comparison& comparison) {
   if (measure.steady) all["measure.steady_s"] = measure.steady_s;
   if (measure.rounds_bend) all["--budget"] = true;
   if (measure.oversubscribe) all["measure.oversubscribe"] = true;
+  if (!measure.protocols.empty()) {
+    std::vector<std::string> protocols;
+    for (const Protocol& protocol : measure.protocols) protocols.push_back(protocol_text(protocol));
+    all["chain.protocol"] = fmt::format("{}", fmt::join(protocols, "; "));
+    all["chain.end"] = sweep.chain.steps[sweep.chain.end].variant;
+  }
   for (const auto& [name, external] : sweep.externals)
     all["external " + name] =
         fmt::format("{}{}", fmt::join(external.command, " "),

@@ -107,6 +107,17 @@ void join_requests(Requests& total, const Requests& part) {
       busy ? std::optional(*total.busy_reported_ns + *part.busy_reported_ns) : std::nullopt;
 }
 
+// Every process has the same protocols.
+void join_protocols(std::vector<ProtocolTimes>& total, const std::vector<ProtocolTimes>& part) {
+  for (const ProtocolTimes& more : part) {
+    const auto into = std::ranges::find(total, more.protocol, &ProtocolTimes::protocol);
+    if (into == total.end()) continue;
+    into->trials_ns.insert(into->trials_ns.end(), more.trials_ns.begin(), more.trials_ns.end());
+    into->process_trials.insert(into->process_trials.end(), more.process_trials.begin(),
+                                more.process_trials.end());
+  }
+}
+
 // What a program says of itself; null if there is none.
 nlohmann::json said_of(const Record& record, const char* key) {
   const auto library = record.environment->find("library");
@@ -151,6 +162,7 @@ void join(Record& total, const Record& part) {
   into.samples_ns.insert(into.samples_ns.end(), part.time->samples_ns.begin(), part.time->samples_ns.end());
   into.process_rounds.insert(into.process_rounds.end(), part.time->process_rounds.begin(),
                              part.time->process_rounds.end());
+  join_protocols(into.protocols, part.time->protocols);
 }
 
 }  // namespace

@@ -10,7 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "harness/counters/counters.hpp"
 #include "harness/sweep/parts.hpp"
+#include "kernels/orders/locality.hpp"
+#include "reports/records/record_names.hpp"
 
 namespace hilbench {
 namespace {
@@ -112,10 +115,85 @@ void parse_claimed(const YamlValue& value, bool as_written, std::vector<SweepCas
   for (std::size_t i = 0; i < cases.size(); ++i) cases[i].claimed = numbers[i];
 }
 
+// What a chain may be of.
+std::vector<std::string> quantities() {
+  std::vector<std::string> names = {kOfTime, kOfMemory};
+  for (const auto& [name, counter] : locality_counters({})) names.push_back(name);
+  for (const CounterSet& set : counter_sets()) {
+    for (const CounterEvent& event : set.events) names.push_back(event.name);
+    for (const DerivedCounter& derived : set.derived) names.push_back(derived.name);
+  }
+  return names;
+}
+
+std::vector<std::string> parse_of(const YamlValue& value) {
+  const std::vector<std::string> known = quantities();
+  std::vector<std::string> of;
+  for (const YamlValue& item : value.is_list() ? value.items() : std::vector{value}) {
+    const std::string name = item.text();
+    if (std::ranges::find(known, name) == known.end()) fail_unknown(item, "quantity", name, known);
+    if (std::ranges::find(of, name) != of.end()) item.fail(fmt::format("{} comes twice", name));
+    of.push_back(name);
+  }
+  if (of.empty()) value.fail("a chain of nothing", "expects time, memory or counters", "of: time");
+  return of;
+}
+
+// The choices that `value` names, each once.
+template <std::size_t size>
+std::vector<std::size_t> choices_of(const YamlValue& value, const std::array<std::string_view, size>& names) {
+  std::vector<std::size_t> chosen;
+  for (const YamlValue& item : value.is_list() ? value.items() : std::vector{value}) {
+    const std::size_t choice = item.choice(names);
+    if (std::ranges::find(chosen, choice) != chosen.end())
+      item.fail(fmt::format("{} comes twice", names[choice]));
+    chosen.push_back(choice);
+  }
+  return chosen;
+}
+
+std::vector<std::int64_t> runs_of(const YamlValue& value) {
+  constexpr std::int64_t kMostRuns = 1000;
+  std::vector<std::int64_t> runs;
+  for (const YamlValue& item : value.is_list() ? value.items() : std::vector{value}) {
+    runs.push_back(item.integer(1, kMostRuns));
+    if (std::ranges::count(runs, runs.back()) > 1) item.fail(fmt::format("{} comes twice", runs.back()));
+  }
+  return runs;
+}
+
+// The product of its lists, the last fastest. One run cannot be interleaved: it is `last`.
+std::vector<Protocol> parse_protocol(const YamlValue& value) {
+  static const std::vector<std::string> kKeys = {"runs", "end", "cache"};
+  value.entries(kKeys);
+  const auto required = [&](const char* name) {
+    const auto found = value.find(name);
+    if (!found)
+      value.fail(fmt::format("{} missing", name), "a protocol has runs, end and cache",
+                 "protocol: {runs: [1, 10], end: [first, last, interleaved], cache: [warm, cold]}");
+    return *found;
+  };
+  std::vector<Protocol> protocols;
+  const std::vector<std::int64_t> runs = runs_of(required("runs"));
+  const std::vector<std::size_t> ends = choices_of(required("end"), kEndTurns),
+                                 caches = choices_of(required("cache"), kCacheStates);
+  for (const std::int64_t run : runs)
+    for (const std::size_t end : ends)
+      for (const std::size_t cache : caches) {
+        const auto turn = static_cast<EndTurn>(end);
+        if (run > 1 || turn != EndTurn::interleaved)
+          protocols.push_back({.runs = run, .end = turn, .cache = static_cast<CacheState>(cache)});
+      }
+  if (protocols.empty())
+    value.fail("one run of each cannot be interleaved",
+               "interleaved executions take turns: expects more runs", "runs: [1, 10]");
+  return protocols;
+}
+
 }  // namespace
 
 void parse_chain(const YamlValue& value, bool as_written, Sweep& sweep) {
-  static const std::vector<std::string> kKeys = {"claimed", "end", "steps"};
+  static const std::vector<std::string> kKeys = {"claimed", "end", "of", "protocol", "steps"};
   const auto entries = value.entries(kKeys);
   const auto steps = value.find("steps");
   if (!steps || !steps->is_list())
@@ -123,8 +201,12 @@ void parse_chain(const YamlValue& value, bool as_written, Sweep& sweep) {
   parse_steps(*steps, sweep);
   for (const auto& [name, entry] : entries) {
     if (name == "end") parse_end(entry, sweep.chain);
+    if (name == "of") sweep.chain.of = parse_of(entry);
+    if (name == "protocol") sweep.measure.protocols = parse_protocol(entry);
     if (name == "claimed") parse_claimed(entry, as_written, sweep.cases);
   }
+  if (!sweep.measure.protocols.empty() && std::ranges::find(sweep.chain.of, kOfTime) == sweep.chain.of.end())
+    value.fail("a protocol without times", "it says how the ends are timed", "of: time");
   const std::string& first = sweep.chain.steps.front().variant;
   if (sweep.reference != first)
     steps->fail(fmt::format("the reference is {}", sweep.reference),

@@ -151,9 +151,10 @@ void check_one_pattern(std::string_view name, const YamlValue& value);
 // The patterns that `values` describe. Throws UsageError if they are both of branches and of windows.
 Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing, MaskFiles& masks);
 
-// The chain, and what it says was claimed of each case. The variants, cases and reference of the sweep must
-// be known. Throws UsageError if a step is no variant of the sweep, comes twice, or differs from the one
-// before in more than one option. `as_written`: no override made the cases others than those in the file.
+// The chain, what it says was claimed of each case, and how scripts time its ends. The variants, cases and
+// reference of the sweep must be known. Throws UsageError if a step is no variant of the sweep, comes twice,
+// or differs from the one before in more than one option. `as_written`: no override made the cases others
+// than those in the file.
 void parse_chain(const YamlValue& value, bool as_written, Sweep& sweep);
 
 }  // namespace hilbench

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "reports/records/record.hpp"
+
 namespace hilbench {
 
-enum class CacheState { warm, cold };
 enum class InputSource { random, npy };
 
 inline constexpr std::int64_t kMaxProcesses = 1000;
@@ -24,11 +25,12 @@ struct Measure {
   bool steady = false;  // a sample is executions back to back for steady_s or more, with the energy used
   double steady_s = 2;
   std::uint64_t seed = 1;
-  std::int64_t processes = 1;       // fresh worker processes per comparison, each with inputs of its own
-  double margin = 0.01;             // the smallest effect worth a name, as a share
-  double timeout_s = 300;           // limit for one phase of one variant: after that it counts as hung
-  bool oversubscribe = false;       // a ring may have more ranks than GPUs; ranks then share GPUs
-  double shortest_sample_ns = 2e6;  // shorter executions are repeated to fill it; no key of sweeps
+  std::int64_t processes = 1;            // fresh worker processes per comparison, each with inputs of its own
+  double margin = 0.01;                  // the smallest effect worth a name, as a share
+  double timeout_s = 300;                // limit for one phase of one variant: after that it counts as hung
+  bool oversubscribe = false;            // a ring may have more ranks than GPUs; ranks then share GPUs
+  double shortest_sample_ns = 2e6;       // shorter executions are repeated to fill it; no key of sweeps
+  std::vector<Protocol> protocols = {};  // how scripts time the ends of a chain; the first as it was claimed
   bool operator==(const Measure&) const = default;
 };
 

@@ -242,8 +242,8 @@ Sweep parse_with(const std::string& text, const fs::path& file, const SweepOverr
                  axis_overrides, root, sweep);
   sweep.reference = chosen_reference(sweep, entry(entries, "reference"));
   if (const auto v = entry(entries, "claims")) sweep.claims = parse_claim_names(*v);
-  if (const auto v = entry(entries, "chain")) parse_chain(*v, changes_no_case(axis_overrides), sweep);
   if (const auto v = entry(entries, "measure")) sweep.measure = parse_measure(*v);
+  if (const auto v = entry(entries, "chain")) parse_chain(*v, changes_no_case(axis_overrides), sweep);
   if (const auto v = entry(entries, "counters")) sweep.counters = parse_counters(*v);
   if (const auto v = entry(entries, "inputs")) sweep.inputs = parse_inputs(*v, sweep);
   return sweep;

@@ -53,16 +53,22 @@ void count_all(const TaskContext& run, const std::string& name, std::vector<Veri
   for (std::size_t i = 0; i < found.size(); ++i) variants[i].record.counters.merge(found[i]);
 }
 
-// Adds the layout counts of the variant's index.
+}  // namespace
+
+std::map<std::string, Counter> layout_counts(const Case& work, const Index& index) {
+  const TileReads reads = tile_reads(work, index, kLocalityVisits);
+  return locality_counters(
+      measure_locality(reads.visits, reads.tile_begin, row_bytes(work, 1), row_bytes(work, work.kv_heads)));
+}
+
+namespace {
+
 void describe(const TaskContext& run, VerifiedVariant& variant) {
   Record& record = variant.record;
   const Index* index = variant.prepared->traits().index;
   run.tell({.phase = Phase::count, .variant_id = record.variant_id});
   if (record.variant.is_baseline() || index == nullptr) return;
-  const TileReads reads = tile_reads(record.work, *index, kLocalityVisits);
-  const std::int64_t head_bytes = row_bytes(record.work, 1);
-  record.counters.merge(locality_counters(measure_locality(reads.visits, reads.tile_begin, head_bytes,
-                                                           row_bytes(record.work, record.work.kv_heads))));
+  record.counters.merge(layout_counts(record.work, *index));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "harness/measure/bench.hpp"
 #include "harness/measure/comparison_task.hpp"
 #include "harness/measure/prepared_variant.hpp"
+#include "harness/measure/timing.hpp"
 #include "harness/measure/turns.hpp"
 
 namespace hilbench {
@@ -39,6 +41,16 @@ std::vector<VerifiedVariant> given_other_inputs(const TaskContext& run,
 // not be empty.
 std::vector<VerifiedVariant> timed(const TaskContext& run, Turns& turns,
                                    std::vector<VerifiedVariant> variants);
+// Times the ends of the task's chain as scripts do, if the task has protocols and both ends are among
+// `variants`. Of each protocol at most kProtocolTrials, as many as fit in `measure.budget_s`; those of the
+// fewest runs have one at least. `samples` has the times of each variant.
+struct EndTimes {
+  std::vector<ProtocolTimes> start, end;
+};
+EndTimes time_protocols(const TaskContext& run, const std::vector<VerifiedVariant>& variants,
+                        const std::vector<TimedSamples>& samples);
+// How local the rows are that the tiles of the index read.
+std::map<std::string, Counter> layout_counts(const Case& work, const Index& index);
 // Counts what each variant measures itself, the counter sets of the task, and the locality of its rows.
 std::vector<VerifiedVariant> counted(const TaskContext& run, std::vector<VerifiedVariant> variants);
 

@@ -109,12 +109,15 @@ std::vector<VerifiedVariant> timed(const TaskContext& run, Turns& turns,
   if (const std::int64_t wanted = fewest_rounds(run.task.measure); std::ssize(samples.front().ns) < wanted)
     process["rounds_wanted"] = wanted;
   poisoned.judge(samples);
+  const EndTimes ends = time_protocols(run, variants, samples);
   for (std::size_t i = 0; i < variants.size(); ++i) {
     Timing timing;
     timing.samples_ns = samples[i].ns;
     timing.process_rounds = {static_cast<std::int64_t>(samples[i].ns.size())};
     const PreparedTraits& traits = variants[i].prepared->traits();
     timing.timer = traits.run_timed ? traits.timer : samples[i].timer;
+    if (reference_of(run.task, variants) == i) timing.protocols = ends.start;
+    if (variants[i].record.variant_id == run.task.chain_end) timing.protocols = ends.end;
     variants[i].record.time = timing;
     variants[i].record.energy = samples[i].energy;
     if (traits.requests) variants[i].record.requests = traits.requests();

@@ -1,9 +1,11 @@
 // Prepares and verifies.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "baselines/table.hpp"
 #include "harness/external/program.hpp"
 #include "harness/measure/drawn_rows.hpp"
 #include "harness/measure/dump.hpp"
@@ -16,6 +18,7 @@
 #include "kernels/machine/host_memory.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/shard_keys.hpp"
+#include "kernels/windows/case_index.hpp"
 
 namespace hilbench {
 namespace {
@@ -36,6 +39,17 @@ std::string order_fault_of(const Record& record) {
     if (std::string fault = fault_of_order(request); !fault.empty()) return fault;
   }
   return "";
+}
+
+// What the tiles would read through a map that is no bijection. Nothing if it leads out of the sequence, or
+// if it is of the shards of a ring.
+std::map<std::string, Counter> counts_of_fault(const Record& record) {
+  const Implementation* kernel = find_implementation(record.kernel, record.work.device);
+  if (record.work.ring_size > 1 || kernel == nullptr || kernel->tile_rows == nullptr) return {};
+  const OrderRequest request = order_request(record.work, record.variant.kernel());
+  if (check_order(request, order_slots(request)).in_range < request.length) return {};
+  return layout_counts(record.work,
+                       case_index(record.work, record.variant.kernel(), kernel->tile_rows(record.work)));
 }
 
 // A step of a variant's verification. If it throws, it costs this variant; returns whether it has not.
@@ -80,6 +94,7 @@ std::optional<VerifiedVariant> prepared(const TaskContext& run, Record record) {
   if (!record.variant.is_baseline()) {
     const std::string fault = order_fault_of(record);
     if (!fault.empty()) {
+      record.counters = counts_of_fault(record);
       settle(run, std::move(record), Status::invalid, fault);
       return std::nullopt;
     }

@@ -16,6 +16,11 @@ constexpr double unit_roundoff(Dtype dtype) {
   return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-8 : 0x1p-11;
 }
 
+// Half the smallest `dtype` value above 0: the largest error of round_to() where that is less than one step.
+constexpr double underflow_error(Dtype dtype) {
+  return dtype == Dtype::fp32 ? 0x1p-150 : dtype == Dtype::bf16 ? 0x1p-134 : 0x1p-25;
+}
+
 // Whole tensors: narrow converts fp32 to `dtype`, widen converts back. The void pointers point to
 // elements of `dtype`.
 void narrow(Dtype dtype, std::span<const float> from, void* to);

@@ -119,6 +119,7 @@ Locality measure_locality(std::span<const std::int64_t> visits, std::span<const 
   require_tiles(visits, tile_begin, rows);
   Locality result;
   if (visits.empty()) return result;
+  constexpr Rows kTokens{.bytes = 4, .stride = 4};
   double jumps = 0;
   std::vector<std::int64_t> sorted;
   for (std::size_t i = 0; i + 1 < tile_begin.size(); ++i) {
@@ -133,12 +134,16 @@ Locality measure_locality(std::span<const std::int64_t> visits, std::span<const 
     std::sort(sorted.begin(), sorted.end());
     result.lines_64 += static_cast<double>(distinct_units(sorted, rows, 64));
     result.lines_128 += static_cast<double>(distinct_units(sorted, rows, 128));
+    const auto token_lines = static_cast<double>(distinct_units(sorted, kTokens, 64));
+    if (i == 0) result.first_token_lines = token_lines;
+    result.token_lines += token_lines;
     result.pages_4k += static_cast<double>(distinct_units(sorted, rows, kPageBytes));
   }
   const auto tiles = static_cast<double>(tile_begin.size() - 1);
   result.mean_jump /= std::max(jumps, 1.0);
   result.lines_64 /= tiles;
   result.lines_128 /= tiles;
+  result.token_lines /= tiles;
   result.pages_4k /= tiles;
   Reuse reuse = page_reuse(visits.first(std::min<std::size_t>(visits.size(), kReuseVisits)), rows);
   result.reuse_median = percentile(reuse.distances, 0.5);
@@ -155,6 +160,8 @@ std::map<std::string, Counter> locality_counters(const Locality& locality) {
           {"layout_max_jump", counter(locality.max_jump, "rows")},
           {"layout_lines_64_per_tile", counter(locality.lines_64, "lines")},
           {"layout_lines_128_per_tile", counter(locality.lines_128, "lines")},
+          {"layout_token_lines_per_tile", counter(locality.token_lines, "lines")},
+          {"layout_token_lines_first_tile", counter(locality.first_token_lines, "lines")},
           {"layout_pages_4k_per_tile", counter(locality.pages_4k, "pages")},
           {"layout_reuse_median", counter(locality.reuse_median, "pages")},
           {"layout_reuse_p90", counter(locality.reuse_p90, "pages")},

@@ -13,9 +13,11 @@ namespace hilbench {
 struct Locality {
   double mean_jump = 0;  // mean distance, in rows, of the slots of two rows visited in succession in a tile
   double max_jump = 0;
-  double lines_64 = 0;      // distinct 64-byte lines that the rows of a tile touch, mean over tiles
-  double lines_128 = 0;     // distinct 128-byte lines
-  double pages_4k = 0;      // distinct 4 KiB pages
+  double lines_64 = 0;           // distinct 64-byte lines that the rows of a tile touch, mean over tiles
+  double lines_128 = 0;          // distinct 128-byte lines
+  double token_lines = 0;        // distinct 64-byte lines if a row had 4 bytes, as the analysis counted, mean
+  double first_token_lines = 0;  // the same of the first tile
+  double pages_4k = 0;           // distinct 4 KiB pages
   double reuse_median = 0;  // distinct other 4 KiB pages between two touches of a page: median of re-touches
   double reuse_p90 = 0;
   double cold_pages = 0;  // pages touched for the first time

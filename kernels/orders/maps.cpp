@@ -39,14 +39,17 @@ struct Point {
   std::int64_t y = 0;
 };
 
-// As published. The error: it reflects inside the whole grid (n - 1) instead of the current square (s - 1).
-Point published_d2xy(std::int64_t n, std::int64_t d) {
+// The published formula, which reflects inside the whole grid (n - 1), and what it should be: inside the
+// current square (s - 1).
+enum class Reflect { in_grid, in_square };
+Point published_d2xy(std::int64_t n, std::int64_t d, Reflect reflect) {
   Point p;
   for (std::int64_t s = 1; s < n; s *= 2) {
     const std::int64_t rx = (d / 2) & 1;
     const std::int64_t ry = (d ^ rx) & 1;
     if (ry == 0) {
-      if (rx == 1) p = {n - 1 - p.x, n - 1 - p.y};
+      const std::int64_t last = reflect == Reflect::in_grid ? n - 1 : s - 1;
+      if (rx == 1) p = {last - p.x, last - p.y};
       std::swap(p.x, p.y);
     }
     p.x += s * rx;
@@ -120,9 +123,20 @@ void seed_d2xy_map(const OrderRequest&, std::span<std::int64_t> slots) {
   const Raster raster = raster_of(static_cast<std::int64_t>(slots.size()));
   const auto n = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(raster.width)));
   for (std::size_t d = 0; d < slots.size(); ++d) {
-    const Point p = published_d2xy(n, static_cast<std::int64_t>(d));
+    const Point p = published_d2xy(n, static_cast<std::int64_t>(d), Reflect::in_grid);
     const bool inside = p.x >= 0 && p.x < n && p.y >= 0 && p.y < n;
     slots[d] = inside ? p.y * n + p.x : -1;
+  }
+}
+
+void seed_zeros_map(const OrderRequest&, std::span<std::int64_t> slots) {
+  std::int64_t n = 1;
+  while (n * n < static_cast<std::int64_t>(slots.size())) n *= 2;
+  std::fill(slots.begin(), slots.end(), std::int64_t{0});
+  for (std::size_t d = 0; d < slots.size(); ++d) {
+    const Point p = published_d2xy(n, static_cast<std::int64_t>(d), Reflect::in_square);
+    const auto cell = static_cast<std::size_t>(p.y * n + p.x);
+    if (cell < slots.size()) slots[cell] = static_cast<std::int64_t>(d);
   }
 }
 

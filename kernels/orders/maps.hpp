@@ -32,6 +32,12 @@ void file_map(const OrderRequest& request, std::span<std::int64_t> slots);
 // outside the n x n grid. For n = 64 only 1465 of 4096 points are inside.
 void seed_d2xy_map(const OrderRequest& request, std::span<std::int64_t> slots);
 
+// The map by which the analysis counted half the cache lines: a Hilbert curve over the next square with a
+// side that is a power of two, of which only the first request.length steps are taken. A position that they
+// do not reach has slot 0. A bijection if the length is a power of 4; of 2048 and 8192 positions half have
+// slot 0.
+void seed_zeros_map(const OrderRequest& request, std::span<std::int64_t> slots);
+
 // Published as a Hilbert order of 16 positions, but wrong: a permutation with diagonal steps. It is used as a
 // table of ranks for every kSeedListChunk positions; in a shorter last chunk the ranks are compressed.
 inline constexpr std::int64_t kSeedListChunk = 16;

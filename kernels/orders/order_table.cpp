@@ -97,6 +97,11 @@ constexpr auto kEntries = std::to_array<OrderEntry>({
       OrderParam::none, true},
      nullptr,
      seed_d2xy_map},
+    {{"seed_zeros",
+      "a map of a published analysis that leaves slots at 0: invalid unless the length is a power of 4",
+      OrderParam::none, false},
+     nullptr,
+     seed_zeros_map},
     {{"seed_list",
       "a published list of 16, applied to every 16 positions, that is not a Hilbert curve: invalid from "
       "16 positions on",

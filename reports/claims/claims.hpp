@@ -43,7 +43,8 @@ struct ClaimTest {
 };
 
 struct ClaimRow {
-  std::string claim_id;  // "hybrid-core"
+  std::string claim_id;    // "hybrid-core"
+  std::string reading_of;  // the claim whose figures these are too, read by other rules; empty: none
   std::string title;
   std::string source;      // seed and section, or the paper
   std::string arxiv;       // of a paper, "2502.04507"; empty: of the seed reports

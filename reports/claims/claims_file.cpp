@@ -19,12 +19,14 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kProvenances = {"measured", "modelled", "unsourced"};
 constexpr std::array<std::string_view, 4> kFileKeys = {"seeds", "test", "claims", "invalid_orders"};
-constexpr std::array<std::string_view, 11> kClaimKeys = {
-    "id", "title", "source", "provenance", "how", "metric", "assumed", "config", "test", "note", "rows"};
+constexpr std::array<std::string_view, 12> kClaimKeys = {"id",         "reading_of", "title",  "source",
+                                                         "provenance", "how",        "metric", "assumed",
+                                                         "config",     "test",       "note",   "rows"};
 // Keys of a row, of `config` and of `assumed` that describe the case.
-constexpr std::array<std::string_view, 16> kWorkKeys = {
-    "sequence_length", "segments",  "dilations", "batch",       "heads",  "head_dim", "model_dim", "dtype",
-    "causal",          "ring_size", "kv_heads",  "order_chunk", "device", "gpus",     "variant",   "option"};
+constexpr std::array<std::string_view, 19> kWorkKeys = {
+    "sequence_length", "segments", "dilations", "batch",        "heads",       "head_dim",  "model_dim",
+    "dtype",           "causal",   "queries",   "branch_heads", "head_offset", "ring_size", "kv_heads",
+    "order_chunk",     "device",   "gpus",      "variant",      "option"};
 // Keys of a row that hold claimed numbers. `standard` and `hilbert`: the times of what the report compared.
 constexpr std::array<std::string_view, 17> kFigureKeys = {"standard",
                                                           "hilbert",
@@ -63,16 +65,15 @@ struct MetricInfo {
   std::string_view name;
   Quantity quantity;
   Form form;
-  std::string_view untestable;  // why no record answers it
 };
 constexpr std::array<MetricInfo, 7> kMetrics = {{
-    {"speedup", Quantity::speedup, Form::ratio, ""},
-    {"cache_line_accesses_reduction", Quantity::cache_lines, Form::reduction, ""},
-    {"cache_line_utilisation_gain", Quantity::cache_lines, Form::gain, ""},
-    {"cache_miss_reduction", Quantity::cache_lines, Form::reduction, ""},
-    {"peak_memory_reduction", Quantity::memory, Form::reduction, ""},
-    {"ring_communication_reduction", Quantity::communication, Form::reduction, ""},
-    {"break_even_sequence_length", Quantity::break_even, Form::value, ""},
+    {"speedup", Quantity::speedup, Form::ratio},
+    {"cache_line_accesses_reduction", Quantity::cache_lines, Form::reduction},
+    {"cache_line_utilisation_gain", Quantity::cache_lines, Form::gain},
+    {"cache_miss_reduction", Quantity::cache_lines, Form::reduction},
+    {"peak_memory_reduction", Quantity::memory, Form::reduction},
+    {"ring_communication_reduction", Quantity::communication, Form::reduction},
+    {"break_even_sequence_length", Quantity::break_even, Form::value},
 }};
 
 // Metrics of rows whose keys say what they hold: standard, hilbert, memory_gb ...
@@ -127,6 +128,10 @@ class Loader {
     base.claim_id = text_of(claim, "id");
     if (!ids_.insert(base.claim_id).second)
       refuse_claim(claim, fmt::format("claim '{}' is defined twice", base.claim_id), "ids are unique");
+    if (claim.find("reading_of")) base.reading_of = text_of(claim, "reading_of");
+    if (!base.reading_of.empty() && !ids_.contains(base.reading_of))
+      refuse_claim(claim, fmt::format("no claim '{}' before this one", one_line(base.reading_of, 60)),
+                   "'reading_of' names the claim that is read by other rules");
     base.title = text_of(claim, "title");
     const Value source = claim.find("source");
     if (!source || !source->is_map())
@@ -208,7 +213,7 @@ class Loader {
       add_value(row, base, "max_sequence_length", "memory limit of another device (GTX 1080, 8 GB)");
     if (row.find("peak_memory_gb"))
       add_value(row, base, "peak_memory_gb",
-                "peak memory of its authors' own program; states no segments or dilations");
+                "memory of its authors' own program; states no segments or dilations");
   }
 
   void add_metric(const YamlValue& row, const ClaimRow& base) {
@@ -217,10 +222,8 @@ class Loader {
     if (metric == kMetrics.end())
       refuse_claim(row, fmt::format("'value' or 'low' with metric '{}'", base.metric),
                    "these keys hold a ratio, a reduction or a length");
-    ClaimRow claim = base;
-    claim.untestable = metric->untestable;
     const bool range = row.find("low").has_value();
-    add({}, row, claim, metric->quantity, metric->form, range ? "low" : "value", range ? "high" : "");
+    add({}, row, base, metric->quantity, metric->form, range ? "low" : "value", range ? "high" : "");
   }
 
   // Of cases that the row names by some of their parameters.
@@ -288,11 +291,9 @@ class Loader {
 
   // True if the row states anything of its case.
   static bool names_any_case(const Value& claim, const YamlValue& row) {
-    constexpr std::array<const char*, 4> kKeys = {"sequence_length", "segments", "dilations", "ring_size"};
-    return std::any_of(kKeys.begin(), kKeys.end(), [&](const char* key) {
-      const Value value = find(claim, row, key);
-      return value && !value->is_null();
-    });
+    for (const char* key : {"sequence_length", "segments", "dilations", "ring_size"})
+      if (const Value value = find(claim, row, key); value && !value->is_null()) return true;
+    return false;
   }
 
   // Which keys of its case a row does not state.

@@ -15,7 +15,8 @@ namespace hilbench {
 const std::vector<std::string>& claim_names();
 // Every row of the claims of the seed reports, then of those of papers, in the order of their files.
 const std::vector<ClaimRow>& built_in_claims();
-// Those of them that have one of these names or are in a file with one.
+// Those of them that have one of these names or are in a file with one. Another reading of a claim is asked
+// for by its own name alone.
 std::vector<ClaimRow> named_claims(const std::vector<std::string>& names);
 
 // All rows of all claims; a row that states several quantities becomes several ClaimRows. An empty path means

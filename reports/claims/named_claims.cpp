@@ -46,7 +46,8 @@ std::vector<ClaimRow> named_claims(const std::vector<std::string>& names) {
   };
   std::vector<ClaimRow> rows = built_in_claims();
   std::erase_if(rows, [&](const ClaimRow& row) {
-    return !named(of_paper(row) ? kLiterature : kSeeds) && !named(row.claim_id);
+    const bool of_file = row.reading_of.empty() && named(of_paper(row) ? kLiterature : kSeeds);
+    return !of_file && !named(row.claim_id);
   });
   return rows;
 }
@@ -63,7 +64,8 @@ const ComparedVariants& compared_by_reports() {
 
 std::vector<ClaimRow> claims_of(const ReportInput& input) {
   const auto named = input.meta.find("claims");
-  if (!input.claims_file.empty() || named == input.meta.end()) return load_claims(input.claims_file);
+  if (!input.claims_file.empty()) return load_claims(input.claims_file);
+  if (named == input.meta.end()) return named_claims({std::string(kSeeds)});
   std::istringstream words(named->second);
   return named_claims({std::istream_iterator<std::string>(words), {}});
 }

@@ -116,7 +116,15 @@ constexpr const char* kChains =
     "Here a ratio is of the median times of a process, because such ratios multiply. In other tables a "
     "speedup is the median ratio of paired rounds, so the two differ a little. What computes another "
     "function than the case asks for is timed all the same, because it is what was compared; its "
-    "output is only checked to be finite. docs/reported.md says what the programs of the reports do.";
+    "output is only checked to be finite. In a chain of memory or of counts, ratios are of these amounts. "
+    "docs/reported.md says what the programs of the reports do.";
+
+constexpr const char* kProtocols =
+    "What a script reports that times the two ends of the chain once, in some way: so many runs of each, the "
+    "end "
+    "of the chain first, last, or in turns with the other, after an execution that is not timed (warm) or "
+    "with "
+    "evicted caches (cold). Lowest and highest ratio of the trials. No verdict rests on them.";
 
 // Findings as sections. What the first sentences of the document say is not said again.
 class Tellings {
@@ -214,6 +222,7 @@ void add_answers(Tellings& tellings, const View& view, const std::vector<ClaimAn
   tellings.begin("chains", "The reported ratio, step by step");
   tellings.add("reported", "");
   tellings.add("chains", kChains);
+  tellings.add("protocols", kProtocols, "What single timings would have reported");
   tellings.end();
   tellings.begin("summary", "Every variant against the reference");
   tellings.add("variants",

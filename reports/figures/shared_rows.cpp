@@ -5,6 +5,7 @@
 
 #include "reports/figures/data_values.hpp"
 #include "reports/figures/rate_bars.hpp"
+#include "reports/summaries/chains.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/view/chain.hpp"
 #include "reports/view/format.hpp"
@@ -71,9 +72,18 @@ json chains_json(const View& view) {
                        {"change", step.step.change},
                        {"factor", measured_json(step.factor)},
                        {"so_far", measured_json(step.so_far)}});
-    json made = {
-        {"work", whole_case_text(*chain.where->work)}, {"end", chain.end}, {"steps", std::move(steps)}};
+    json made = {{"work", chain_name(chain)},
+                 {"of", quantity_text(chain.of)},
+                 {"end", chain.end},
+                 {"steps", std::move(steps)}};
     put_known(made, "claimed", chain.claimed);
+    json& protocols = made["protocols"] = json::array();
+    for (const MeasuredProtocol& one : chain.protocols)
+      protocols.push_back({{"how", protocol_text(one.protocol)},
+                           {"reported", one.as_claimed && chain.claimed.has_value()},
+                           {"trials", one.ratios.size()},
+                           {"ratio", json{number_json(median(one.ratios)), number_json(one.ratios.front()),
+                                          number_json(one.ratios.back())}}});
     chains.push_back(std::move(made));
   }
   return chains;

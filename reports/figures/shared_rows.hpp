@@ -18,6 +18,7 @@ nlohmann::json predictions_json(const View& view);
 nlohmann::json rates_json(const View& view);
 // For each case of a chain its steps: {variant, change, factor, so_far}, the ratios as [value, low, high] or
 // null.
+// Also `of`, and `protocols`: {how, reported, trials, ratio}, the ratio as [median, lowest, highest].
 nlohmann::json chains_json(const View& view);
 
 }  // namespace hilbench

@@ -64,6 +64,8 @@ function timesOfCases() {
 const rated = timed.filter((record) => record.flops && record.min_bytes && record.tflops);
 const STILLS = {
   chain: () => (DATA.chains.length ? chainOf(DATA.chains[largestClaim()]) : null),
+  protocols: () =>
+      (DATA.chains[largestClaim()]?.protocols.length ? protocolsOf(DATA.chains[largestClaim()]) : null),
   claims: () => (DATA.claims.length ? claimedAndMeasured() : null),
   rates: () => (DATA.rates.length ? rateBars(DATA.rates[0]) : null),
   speedup_length: () => (variesOver("n") ? speedupBy("n", "sequence length", compared) : null),

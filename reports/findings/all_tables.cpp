@@ -29,6 +29,7 @@ std::vector<Table> all_tables(const View& view, const std::vector<ClaimAnswer>& 
           claim_levels_table(of_reports),
           literature_table(answers_of(ClaimOrigin::paper, answers)),
           chains_table(view),
+          protocols_table(view),
           comparison_table(view.cases),
           effects_table(view),
           followed_counts_table(view),

@@ -61,6 +61,7 @@ std::vector<Finding> findings_of(const View& view, const std::vector<ClaimAnswer
   findings.add("papers", {papers_sentence(of_papers)}, judged_papers_table(of_papers));
   findings.add("reported", {}, reported_table(reported_cases(view)));
   findings.add("chains", chain_sentences(view), chains_table(view));
+  findings.add("protocols", {}, protocols_table(view));
   findings.add("traversals", traversal_sentences(view));
   findings.add("hilbert", hilbert_sentences(view));
   findings.add("variants", leading(variant_sentences(view), view), summary_table(view));

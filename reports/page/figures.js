@@ -133,16 +133,22 @@ function chainFigures() {
   let chosen = largestClaim();
   const control = select("Case", DATA.chains.map((chain, place) => [place, chain.work]), (value) => {
     chosen = Number(value);
-    block.redraw();
+    for (const block of blocks) block.redraw();
   }, null);
   control.querySelector("select").value = chosen;
-  const block = figure({
+  const blocks = [figure({
     id: "figure-chain",
-    title: "What each step does to the time",
+    title: "What each step does",
     controls: DATA.chains.length > 1 ? [control] : [],
     describe: () => chainOf(DATA.chains[chosen])
-  });
-  return [block];
+  })];
+  if (DATA.chains.every(({protocols}) => protocols.length > 0))
+    blocks.push(figure({
+      id: "figure-protocols",
+      title: "What a single timing reports",
+      describe: () => protocolsOf(DATA.chains[chosen])
+    }));
+  return blocks;
 }
 
 const claimsFigure = () => figure(

@@ -20,6 +20,13 @@ bool measured_right(const Record& record) {
   return record.status == Status::ok && record.time && record.verify;
 }
 
+std::string protocol_text(const Protocol& protocol) {
+  const std::string_view turn = kEndTurns[static_cast<std::size_t>(protocol.end)];
+  return fmt::format("{} {}, {}{}, {}", protocol.runs, protocol.runs == 1 ? "run" : "runs",
+                     protocol.end == EndTurn::interleaved ? "" : "end ", turn,
+                     kCacheStates[static_cast<std::size_t>(protocol.cache)]);
+}
+
 bool computes_other_function(const Record& record) {
   return record.variant.kernel().order_scope != OrderScope::memory ||
          (record.verify && !record.verify->other_function.empty());

@@ -100,12 +100,32 @@ struct Requests {
   std::optional<double> busy_ns, busy_reported_ns;
 };
 
+enum class CacheState { warm, cold };
+
+// How a script takes one time of each end of a chain, to divide the one by the other.
+enum class EndTurn { first, last, interleaved };
+struct Protocol {
+  std::int64_t runs = 1;                // executions of each end, of which the mean is taken
+  EndTurn end = EndTurn::first;         // when the end of the chain is timed
+  CacheState cache = CacheState::warm;  // warm: after one execution that is not timed; cold: evicted before
+  bool operator==(const Protocol&) const = default;
+};
+std::string protocol_text(const Protocol& protocol);  // "10 runs, end first, warm"
+
+// What scripts reported of one end, in trials that pair with those of the other end by index.
+struct ProtocolTimes {
+  Protocol protocol;
+  std::vector<double> trials_ns;             // processes one after another
+  std::vector<std::int64_t> process_trials;  // number of trials of each process
+};
+
 struct Timing {
   double median_ns = 0;
   Interval ci_ns;
   std::vector<double> samples_ns;            // in the order measured, processes one after another
   std::vector<std::int64_t> process_rounds;  // number of samples of each process; rounds pair by index
   std::string timer;                         // steady_clock | cuda_events | cupti_activity
+  std::vector<ProtocolTimes> protocols;      // of the ends of a chain; no evidence, and of no verdict
 };
 
 // What an execution used, of the whole device.

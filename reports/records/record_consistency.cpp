@@ -29,10 +29,14 @@ constexpr std::int64_t kMostMultiprocessors = 1 << 16;
 void check_time(const Record& record) {
   const Timing& time = *record.time;
   if (time.samples_ns.empty()) refuse(record, "it has a time and no samples");
-  for (const double sample : time.samples_ns)
-    if (!(sample >= kShortest_ns && sample <= kLongest_ns))  // null is NaN here
-      refuse(record, fmt::format("a sample is {}, no duration",
-                                 std::isnan(sample) ? "null" : fmt::to_string(sample)));
+  const auto expect_durations = [&](const std::vector<double>& samples) {
+    for (const double sample : samples)
+      if (!(sample >= kShortest_ns && sample <= kLongest_ns))  // null is NaN here
+        refuse(record, fmt::format("a sample is {}, no duration",
+                                   std::isnan(sample) ? "null" : fmt::to_string(sample)));
+  };
+  expect_durations(time.samples_ns);
+  for (const ProtocolTimes& times : time.protocols) expect_durations(times.trials_ns);
   const double found = time_median({time.samples_ns, time.process_rounds});
   const double of_all = median(time.samples_ns);  // what the oldest records hold of several processes
   const auto is_median = [&](double value) { return std::abs(value - time.median_ns) <= kRounding * value; };

@@ -205,30 +205,45 @@ void follow_default_sharding(Record& record) {
   variant.ring.sharding = Variant{}.ring.sharding;
 }
 
+// A list for each process.
+void read_samples(const json& from, std::vector<double>& samples, std::vector<std::int64_t>& of_process) {
+  for (const json& process : array_at(from, "samples")) {
+    if (!process.is_array()) refuse_record("'samples' is not a list for each process");
+    for (const json& sample : process) samples.push_back(to_amount(sample, "samples"));
+    of_process.push_back(std::ssize(process));
+  }
+}
+
+ProtocolTimes protocol_times_from(const json& from) {
+  ProtocolTimes times;
+  times.protocol.runs = integer_at(from, "runs");
+  if (times.protocol.runs < 1) refuse_record(fmt::format("'runs' is {}", times.protocol.runs));
+  times.protocol.end = name_at<EndTurn>(from, "end", kEndTurns);
+  times.protocol.cache = name_at<CacheState>(from, "cache", kCacheStates);
+  read_samples(from, times.trials_ns, times.process_trials);
+  return times;
+}
+
 // Members are assigned one by one: GCC 12 destroys them twice if an exception leaves a braced list.
 Timing timing_from(const json& time) {
   Timing timing;
   timing.median_ns = amount_at(time, "median");
   timing.ci_ns = interval_at(time, "ci");
   timing.timer = text_at(time, "timer");
-  for (const json& process : array_at(time, "samples")) {
-    if (!process.is_array()) refuse_record("'samples' is not a list for each process");
-    for (const json& sample : process) timing.samples_ns.push_back(to_amount(sample, "samples"));
-    timing.process_rounds.push_back(std::ssize(process));
-  }
+  read_samples(time, timing.samples_ns, timing.process_rounds);
+  if (time.contains("protocols"))  // older records have none
+    for (const json& protocol : array_at(time, "protocols"))
+      timing.protocols.push_back(protocol_times_from(protocol));
   return timing;
 }
 
-// Its samples have the rounds of the times.
 Energy energy_from(const json& from) {
   Energy energy;
   energy.median_j = optional_amount_at(from, "median").value_or(0);
   energy.source = text_at(from, "source");
   energy.reason = text_at(from, "reason");
-  for (const json& process : array_at(from, "samples")) {
-    if (!process.is_array()) refuse_record("'samples' is not a list for each process");
-    for (const json& sample : process) energy.samples_j.push_back(to_amount(sample, "samples"));
-  }
+  std::vector<std::int64_t> rounds;  // those of the times
+  read_samples(from, energy.samples_j, rounds);
   return energy;
 }
 

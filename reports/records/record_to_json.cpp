@@ -156,11 +156,22 @@ json samples_json(const std::vector<double>& samples, const std::vector<std::int
   return lists;
 }
 
+json protocols_json(const std::vector<ProtocolTimes>& protocols) {
+  json list = json::array();
+  for (const ProtocolTimes& times : protocols)
+    list.push_back({{"runs", times.protocol.runs},
+                    {"end", kEndTurns[static_cast<std::size_t>(times.protocol.end)]},
+                    {"cache", kCacheStates[static_cast<std::size_t>(times.protocol.cache)]},
+                    {"samples", samples_json(times.trials_ns, times.process_trials)}});
+  return list;
+}
+
 json timing_json(const Timing& time) {
   return {{"median", number(time.median_ns)},
           {"ci", interval(time.ci_ns)},
           {"samples", samples_json(time.samples_ns, time.process_rounds)},
-          {"timer", text(time.timer)}};
+          {"timer", text(time.timer)},
+          {"protocols", protocols_json(time.protocols)}};
 }
 
 json energy_json(const Record& record) {

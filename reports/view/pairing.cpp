@@ -103,6 +103,18 @@ std::optional<Measured> counter_ratio(const Record& reference, const Record& var
   return exact_ratio(*a / *b);
 }
 
+std::optional<Measured> counted_ratio(const Record& reference, const Record& variant,
+                                      const std::string& name) {
+  const std::optional<Measured> exact = counter_ratio(reference, variant, name);
+  if (!exact) return std::nullopt;
+  const std::vector<double>&a = find_counter(reference, name)->counts,
+        &b = find_counter(variant, name)->counts;
+  const auto positive = [](double count) { return count > 0; };
+  if (a.size() < 2 || b.size() < 2 || !std::ranges::all_of(a, positive) || !std::ranges::all_of(b, positive))
+    return exact;
+  return measured_of(count_effect(a, b), common_margin(reference, variant));
+}
+
 std::optional<Measured> memory_ratio(const Record& reference, const Record& variant) {
   if (reference.status != Status::ok || variant.status != Status::ok) return std::nullopt;
   if (!reference.memory_bytes || !variant.memory_bytes) return std::nullopt;

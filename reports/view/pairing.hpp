@@ -27,6 +27,9 @@ std::optional<Measured> unpaired_time_ratio(const Record& reference, const Recor
 // The same for a counter and for memory, which are exact.
 std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
                                       const std::string& name);
+// The same with an interval, if both were counted several times.
+std::optional<Measured> counted_ratio(const Record& reference, const Record& variant,
+                                      const std::string& name);
 std::optional<Measured> memory_ratio(const Record& reference, const Record& variant);
 Measured exact_ratio(double ratio);
 

@@ -49,6 +49,20 @@ class Maps(unittest.TestCase):
             self.assertEqual(sorted(origin.bijective_map(length)), list(range(length)))
 
 
+class Memory(unittest.TestCase):
+    def test_grows_by_what_a_step_holds_at_once_and_not_by_what_it_held_before(self):
+        mib = 1 << 20
+        if origin.growth_bytes(lambda: None) is None:
+            self.skipTest("this system does not say how far a process grows")
+        held = [bytearray(b"x" * (96 * mib))]
+        held.clear()
+        one = origin.growth_bytes(lambda: bytearray(b"x") * (64 * mib))
+        one_after_another = origin.growth_bytes(lambda: [len(bytearray(b"x") * (64 * mib)) for _ in range(3)])
+        both = origin.growth_bytes(lambda: (bytearray(b"x") * (64 * mib), bytearray(b"y") * (64 * mib)))
+        for found, expected in ((one, 64), (one_after_another, 64), (both, 128)):
+            self.assertAlmostEqual(found / mib, expected, delta=4)
+
+
 class Functions(unittest.TestCase):
     def differs(self, chunk_map=None, **fields):
         return origin.hybrid_differs(case(**fields), chunk_map)

@@ -42,6 +42,30 @@ std::optional<Energy> joined(const std::vector<std::vector<double>>& processes) 
   return records.at(0).energy;
 }
 
+TEST(SettleProcesses, JoinsTheTrialsOfEachProtocol) {
+  const Protocol one, many = {10, EndTurn::last, CacheState::cold};
+  ComparisonTask task = task_of("protocols", {"one"});
+  std::vector<Record> records;
+  for (std::int64_t process = 0; process < 2; ++process) {
+    const TaskRunner runner = [&](const ComparisonTask& share, const std::function<void(const TaskEvent&)>&) {
+      TaskResult result;
+      result.settled = share.records;
+      result.settled[0].time = Timing{.samples_ns = {1e6, 2e6}, .process_rounds = {2}};
+      result.settled[0].time->protocols = {{one, {1, 2}, {2}}, {many, {}, {0}}};
+      if (process > 0) result.settled[0].time->protocols = {{one, {3}, {1}}, {many, {4}, {1}}};
+      return result;
+    };
+    records = measure_process(
+        task, records, process, [](const TaskEvent&) {}, runner);
+  }
+  const std::vector<ProtocolTimes>& all = records.at(0).time->protocols;
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].trials_ns, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(all[0].process_trials, (std::vector<std::int64_t>{2, 1}));
+  EXPECT_EQ(all[1].trials_ns, std::vector<double>{4});
+  EXPECT_EQ(all[1].process_trials, (std::vector<std::int64_t>{0, 1}));
+}
+
 TEST(SettleProcesses, JoinsTheEnergyOfSeveralProcesses) {
   const std::optional<Energy> all = joined({{1, 3}, {8, 8}});
   ASSERT_TRUE(all);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "harness/sweep/claim_sweeps.hpp"
 #include "harness/sweep/embedded.hpp"
@@ -74,15 +75,78 @@ TEST(Chain, IsRefusedIfItIsNone) {
   EXPECT_SAYS(refusal(chained("{claims: 2, steps: [dilated/linear, {gemm: a}]}")), "claims");
 }
 
+std::vector<std::string> protocols_of(const std::string& protocol) {
+  std::vector<std::string> texts;
+  for (const Protocol& each :
+       parse(chained("{protocol: " + protocol + ", steps: [dilated/linear, {dilated/hilbert: a curve}]}"))
+           .measure.protocols)
+    texts.push_back(protocol_text(each));
+  return texts;
+}
+
+TEST(Chain, HasTheProductOfItsProtocol) {
+  EXPECT_EQ(protocols_of("{runs: 1, end: first, cache: warm}"),
+            std::vector<std::string>{"1 run, end first, warm"});
+  EXPECT_EQ(protocols_of("{runs: [10, 1], end: [last, interleaved], cache: [warm, cold]}"),
+            (std::vector<std::string>{"10 runs, end last, warm", "10 runs, end last, cold",
+                                      "10 runs, interleaved, warm", "10 runs, interleaved, cold",
+                                      "1 run, end last, warm", "1 run, end last, cold"}))
+      << "one run cannot be interleaved";
+}
+
+TEST(Chain, KeepsItsProtocolBesideMeasure) {
+  const Sweep sweep =
+      parse(chained("{protocol: {runs: 1, end: first, cache: cold}, steps: [dilated/linear, {gemm: a}]}") +
+            "measure: {budget_s: 7}\n");
+  EXPECT_EQ(sweep.measure.budget_s, 7);
+  ASSERT_EQ(sweep.measure.protocols.size(), 1u);
+  EXPECT_EQ(sweep.measure.protocols.front().cache, CacheState::cold);
+}
+
+TEST(Chain, IsOfTimesUnlessItSaysOtherwise) {
+  const auto of = [](const std::string& of_what) {
+    return parse(chained("{" + of_what + "steps: [dilated/linear, {gemm: a}]}")).chain.of;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(of(""), Names{"time"});
+  EXPECT_EQ(of("of: memory, "), Names{"memory"});
+  EXPECT_EQ(of("of: [layout_lines_64_per_tile, llc_read_misses], "),
+            (Names{"layout_lines_64_per_tile", "llc_read_misses"}));
+  const auto refused = [](const std::string& of_what) {
+    return refusal(chained("{" + of_what + "steps: [dilated/linear, {gemm: a}]}"));
+  };
+  EXPECT_SAYS(refused("of: layout_lines, "), "unknown quantity 'layout_lines'");
+  EXPECT_SAYS(refused("of: [time, time], "), "time comes twice");
+  EXPECT_SAYS(refused("of: [], "), "chain.of");
+  EXPECT_SAYS(refused("of: memory, protocol: {runs: 1, end: first, cache: warm}, "),
+              "a protocol without times");
+}
+
+TEST(Chain, RefusesAProtocolThatIsNone) {
+  const auto refused = [](const std::string& protocol) {
+    return refusal(chained("{protocol: " + protocol + ", steps: [dilated/linear, {gemm: a}]}"));
+  };
+  EXPECT_SAYS(refused("{runs: 1, end: first}"), "cache missing");
+  EXPECT_SAYS(refused("{runs: 1, end: interleaved, cache: warm}"), "one run of each cannot be interleaved");
+  EXPECT_SAYS(refused("{runs: 0, end: first, cache: warm}"), "0");
+  EXPECT_SAYS(refused("{runs: [2, 2], end: first, cache: warm}"), "2 comes twice");
+  EXPECT_SAYS(refused("{runs: 1, end: [first, first], cache: warm}"), "first comes twice");
+  EXPECT_SAYS(refused("{runs: 1, end: second, cache: warm}"), "second");
+  EXPECT_SAYS(refused("{runs: 1, end: first, cache: hot}"), "hot");
+  EXPECT_SAYS(refused("{runs: 1, end: first, cache: warm, warm_ups: 3}"), "warm_ups");
+  EXPECT_SAYS(refused("naive"), "protocol");
+}
+
 TEST(Chain, OfEachReportClaimsSomethingOfEachCase) {
   int chains = 0;
   for (const EmbeddedSweep& each : claim_sweeps()) {
     const Sweep sweep = parse_sweep(std::string(each.text), each.file);
     if (sweep.chain.steps.empty()) continue;
     ++chains;
+    if (sweep.name == "chain-longest") continue;  // nothing was divided
     for (const SweepCase& one : sweep.cases) EXPECT_GT(one.claimed, 0) << each.file;
   }
-  EXPECT_EQ(chains, 3);
+  EXPECT_EQ(chains, 5);
 }
 
 }  // namespace

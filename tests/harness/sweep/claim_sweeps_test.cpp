@@ -8,6 +8,7 @@
 
 #include "harness/sweep/sweep.hpp"
 #include "kernels/base/text/error.hpp"
+#include "reports/claims/claim_records.hpp"
 #include "reports/claims/claims_file.hpp"
 
 namespace hilbench {
@@ -26,9 +27,34 @@ TEST(ClaimSweeps, AreTheFilesOfTheFolder) {
 TEST(ClaimSweeps, AnswerEveryClaimThroughASweepWithItsName) {
   for (const std::string& claim : claim_names()) {
     if (claim == "seeds" || claim == "literature") continue;  // files, no claims
+    if (claim.ends_with("-as-run")) continue;                 // a chain's, or another reading of a claim
     EXPECT_EQ(sweep_of_claim(claim).file, "sweeps/claims/" + claim + ".yaml");
   }
   EXPECT_EQ(sweeps_naming("analysis-theory").size(), 2u) << "rings answer its share of bytes sent";
+}
+
+// What the tables of the reports state and what their programs ran are two readings of one row.
+TEST(ClaimSweeps, HaveTheCasesOfBothReadings) {
+  int readings = 0;
+  for (const ClaimRow& row : built_in_claims()) {
+    if (row.reading_of.empty()) continue;
+    ++readings;
+    ASSERT_TRUE(row.work) << row.claim_id;
+    const auto tables = std::ranges::find_if(built_in_claims(), [&](const ClaimRow& other) {
+      return other.claim_id == row.reading_of && other.sequence_length == row.sequence_length &&
+             other.claimed == row.claimed;
+    });
+    ASSERT_NE(tables, built_in_claims().end()) << row.configuration;
+    EXPECT_FALSE(same_work(*tables->work, *row.work)) << row.configuration;
+    const Sweep sweep = parse_embedded(sweep_of_claim(row.claim_id));
+    EXPECT_TRUE(std::ranges::any_of(sweep.cases,
+                                    [&](const SweepCase& each) { return same_work(*row.work, each.work); }))
+        << row.claim_id << ": " << row.configuration;
+    std::set<std::string> ids;
+    for (const Variant& variant : sweep.variants) ids.insert(variant_id(variant));
+    if (row.compared.beside.named()) EXPECT_TRUE(ids.contains(row.compared.beside.id)) << row.claim_id;
+  }
+  EXPECT_EQ(readings, 13);
 }
 
 // A claim that names a variant that its sweep does not run would never be answered.

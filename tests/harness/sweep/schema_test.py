@@ -33,6 +33,8 @@ ALSO_GOOD = [
     (["cases"], [{"sequence_length": "16k", "patterns": "4k/2"}]),
     (["variants"], [{"kernel": "dilated", "order": "hilbert.4k", "order_chunk": "4k", "traversal": "grouped.1k"}]),
     (["question"], "Does order help?"),
+    (["chain"], {"steps": ["a", {"b": "c"}],
+                 "of": ["time", "memory"], "protocol": {"runs": [1, 10], "end": ["last", "interleaved"], "cache": "cold"}}),
     (["axes", "dtype"], ["fp32", "auto"]),
     (["baselines"], [{"gemm": "cpu"}, {"cudnn": "cuda"}, "peak"]),
 ]
@@ -108,6 +110,11 @@ BAD = [
     (["measure"], {"steady": True, "cache": "cold"}),
     (["measure"], {"steady": True, "steady_s": 0.05}),
     (["measure"], {"steady_s": 2}),
+    (["chain"], {"steps": ["a", {"b": "c"}], "of": []}),
+    (["chain"], {"steps": ["a", {"b": "c"}], "protocol": {"runs": 1, "end": "first"}}),
+    (["chain"], {"steps": ["a", {"b": "c"}], "protocol": {"runs": 0, "end": "first", "cache": "warm"}}),
+    (["chain"], {"steps": ["a", {"b": "c"}], "protocol": {"runs": 1, "end": "second", "cache": "warm"}}),
+    (["chain"], {"steps": ["a", {"b": "c"}], "protocol": {"runs": [2, 2], "end": "first", "cache": "warm"}}),
     (["inputs"], {"source": "npy", "q": "q.npy"}),
     (["inputs"], {"source": "random", "q": "q.npy"}),
 ]

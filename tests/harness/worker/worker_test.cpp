@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -58,6 +59,37 @@ TEST_P(PretendingVariant, IsFailedAndLosesItsTimes) {
 INSTANTIATE_TEST_SUITE_P(Kernels, PretendingVariant,
                          testing::Values("skips_from_the_fourth", "works_every_second_time",
                                          "keeps_its_first_output", "keeps_an_output_for_each_query"));
+
+// The lines that the analysis counted, 32 and 16 (its program, 8192 tokens, segments of 512, dilation 2); a
+// permutation reads as many as linear order.
+TEST(Worker, CountsTheLinesOfAMapThatItRejects) {
+  ComparisonTask task = task_of({"dilated_cpu", "dilated_cpu", "dilated_cpu", "dilated_cpu"});
+  const std::array orders = {"linear", "seed_zeros", "hilbert", "seed_d2xy"};
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    Record& record = task.records[i];
+    record.work = {.sequence_length = 8192, .pattern = {{512, 2}}, .heads = 1, .kv_heads = 1, .head_dim = 16};
+    record.work.device = DeviceKind::cpu;
+    record.work.head_offset = HeadOffset::none;
+    record.case_id = case_id(record.work);
+    record.variant.change().order = orders[i];
+    record.variant.change().order_chunk = 4096;  // a square, as their curve is
+    record.variant_id = variant_id(record.variant);
+    record.flops = flops(record.work);
+  }
+  const Story story = story_of(task);
+  const auto lines = [&](const std::string& order, const char* counter) {
+    return counter_value(story.record("dilated_cpu/" + order), counter);
+  };
+  EXPECT_EQ(lines("linear", "layout_token_lines_first_tile"), 32);
+  EXPECT_EQ(lines("seed_zeros", "layout_token_lines_first_tile"), 16);
+  EXPECT_EQ(lines("hilbert", "layout_token_lines_first_tile"), 32);
+  EXPECT_EQ(lines("linear", "layout_lines_64_per_tile"), 256) << "a line for each key";
+  EXPECT_EQ(lines("hilbert", "layout_lines_64_per_tile"), 256);
+  EXPECT_LT(lines("seed_zeros", "layout_lines_64_per_tile"), 256);
+  EXPECT_EQ(story.record("dilated_cpu/seed_zeros").status, Status::invalid);
+  EXPECT_FALSE(story.record("dilated_cpu/seed_zeros").time);
+  EXPECT_TRUE(story.record("dilated_cpu/seed_d2xy").counters.empty()) << "it leads out of the sequence";
+}
 
 TEST(Worker, TunesOnceBeforeTheFirstRunAndRecordsTheChoice) {
   const Story story = story_of(task_of({"dilated_cpu", "tuned"}));
@@ -269,6 +301,52 @@ TEST_P(CrashingVariant, CostsItselfAlone) {
 INSTANTIATE_TEST_SUITE_P(Moments, CrashingVariant,
                          testing::Values(std::pair{"crash", "verify"},
                                          std::pair{"crash_when_timed", "time"}));
+
+std::vector<std::string> last_timed(const Story& story, std::size_t most) {
+  std::vector<std::string> ids;
+  for (const TaskEvent& event : story.events)
+    if (event.phase == Phase::time && !event.record && !event.variant_id.empty())
+      ids.push_back(event.variant_id);
+  return {ids.end() - static_cast<std::ptrdiff_t>(most), ids.end()};
+}
+
+// A warm end runs once before it is timed.
+TEST(WorkerProtocols, TimesTheEndsOfAChainInTheSequenceOfTheProtocol) {
+  const std::string start = "dilated_cpu/linear", end = "notes_inputs/linear";
+  using Ids = std::vector<std::string>;
+  for (const auto& [protocol, sequence] :
+       {std::pair(Protocol{1, EndTurn::first, CacheState::warm}, Ids{end, end, start, start}),
+        {Protocol{5, EndTurn::last, CacheState::cold}, Ids{start, end}},
+        {Protocol{2, EndTurn::interleaved, CacheState::cold}, Ids{start, end, start, end}}}) {
+    ComparisonTask task = task_of({"dilated_cpu", "tuned", "notes_inputs"});
+    task.measure.budget_s = 1e-9;  // one trial of the fewest runs is due all the same
+    task.measure.protocols = {protocol, {1000, EndTurn::last, CacheState::warm}};
+    task.chain_end = end;
+    const Story story = story_of(task);
+    EXPECT_EQ(last_timed(story, sequence.size()), sequence) << protocol_text(protocol);
+    for (const std::string& id : {start, end}) {
+      const std::vector<ProtocolTimes>& found = story.record(id).time.value().protocols;
+      ASSERT_EQ(found.size(), 2u) << id;
+      EXPECT_EQ(found[0].protocol, protocol);
+      EXPECT_EQ(found[0].process_trials, std::vector<std::int64_t>{1});
+      EXPECT_GT(found[0].trials_ns.at(0), 0);
+      EXPECT_EQ(found[1].process_trials, std::vector<std::int64_t>{0}) << "no time for it is left";
+    }
+    EXPECT_TRUE(story.record("tuned/linear").time.value().protocols.empty());
+  }
+}
+
+TEST(WorkerProtocols, TakesFiveTrialsOfEachProtocolIfThereIsTime) {
+  ComparisonTask task = task_of({"dilated_cpu", "notes_inputs"});
+  task.measure.interval = 0.9;
+  task.measure.budget_s = 60;
+  task.measure.protocols = {{2, EndTurn::last, CacheState::warm},
+                            {3, EndTurn::interleaved, CacheState::warm}};
+  task.chain_end = "notes_inputs/linear";
+  const Story story = story_of(task);
+  for (const ProtocolTimes& times : story.record(task.chain_end).time.value().protocols)
+    EXPECT_EQ(times.trials_ns.size(), 5u) << protocol_text(times.protocol);
+}
 
 }  // namespace
 }  // namespace hilbench

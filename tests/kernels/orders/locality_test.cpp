@@ -55,6 +55,8 @@ TEST(Locality, ContiguousTilesByHand) {
   EXPECT_EQ(l.max_jump, 1);
   EXPECT_EQ(l.lines_64, 512);
   EXPECT_EQ(l.lines_128, 256);
+  EXPECT_EQ(l.token_lines, 8);
+  EXPECT_EQ(l.first_token_lines, 8);
   EXPECT_EQ(l.pages_4k, 8);
   EXPECT_EQ(l.reuse_median, 0);
   EXPECT_EQ(l.cold_pages, 16);
@@ -66,6 +68,8 @@ TEST(Locality, StridedRowsByHand) {
   EXPECT_EQ(l.mean_jump, 16);
   EXPECT_EQ(l.max_jump, 16);
   EXPECT_EQ(l.lines_64, 1.5);
+  EXPECT_EQ(l.first_token_lines, 2) << "16 keys of 4 bytes fill a line";
+  EXPECT_EQ(l.token_lines, 1.5);
   EXPECT_EQ(l.pages_4k, 1.5);
   EXPECT_EQ(l.cold_pages, 2);
   EXPECT_EQ(l.reuse_median, 0);
@@ -123,12 +127,13 @@ TEST(Locality, NothingVisitedAndBadTiles) {
 
 TEST(Locality, CountersCarryUnitAndSource) {
   const auto counters = locality_counters({.mean_jump = 2.5, .reuse_p90 = 7});
-  EXPECT_EQ(counters.size(), 8u);
+  EXPECT_EQ(counters.size(), 10u);
   EXPECT_EQ(counters.at("layout_mean_jump").value, 2.5);
   EXPECT_EQ(counters.at("layout_mean_jump").unit, "rows");
   EXPECT_EQ(counters.at("layout_reuse_p90").value, 7);
   EXPECT_EQ(counters.at("layout_reuse_p90").unit, "pages");
   for (const char* name : {"layout_max_jump", "layout_lines_64_per_tile", "layout_lines_128_per_tile",
+                           "layout_token_lines_per_tile", "layout_token_lines_first_tile",
                            "layout_pages_4k_per_tile", "layout_reuse_median", "layout_cold_pages"})
     EXPECT_EQ(counters.at(name).source, "layout") << name;
 }

@@ -173,6 +173,18 @@ TEST(Orders, TheSeedsFormulaIsNoBijection) {
   for (std::int64_t length = 2; length <= 300; ++length) EXPECT_FALSE(check_of("seed_d2xy", length).valid());
 }
 
+// As the analysis computes its map: half of its entries stay 0, unless the length is a power of 4.
+TEST(Orders, TheAnalysisMapLeavesSlotsAtZero) {
+  EXPECT_EQ(slots_of("seed_zeros", 8), (Slots{0, 1, 0, 0, 3, 2, 0, 0}));
+  for (const std::int64_t length : {2048, 8192}) {
+    const OrderCheck check = check_of("seed_zeros", length);
+    EXPECT_EQ(check.in_range, length);
+    EXPECT_EQ(check.distinct, length / 2);
+    EXPECT_FALSE(check.valid());
+  }
+  for (const std::int64_t length : {4, 1024, 4096}) EXPECT_TRUE(check_of("seed_zeros", length).valid());
+}
+
 TEST(Orders, TheSeedsListIsAPermutationButNoCurve) {
   EXPECT_EQ(slots_of("seed_list", 16), (Slots{0, 1, 14, 15, 2, 3, 12, 13, 4, 7, 8, 11, 5, 6, 9, 10}));
   const OrderCheck check = check_of("seed_list", 16);
@@ -280,7 +292,7 @@ TEST(OrderRequest, AutoIsResidueForDilatedCasesElseLinear) {
 }
 
 TEST(Orders, TheTableKnowsEveryOrder) {
-  EXPECT_EQ(orders().size(), kValid.size() + 6);  // with file, three of grids alone and two wrong ones
+  EXPECT_EQ(orders().size(), kValid.size() + 7);  // with file, three of grids alone and three wrong ones
   for (const std::string& name : kValid) EXPECT_NE(find_order(name), nullptr);
   EXPECT_TRUE(find_order("moore")->unit_steps);
   EXPECT_EQ(find_order("bitrev_residue")->param, OrderParam::max_residue);

@@ -124,12 +124,15 @@ TEST(Claims, EveryRowOfTheEmbeddedFileHasACaseOrSaysWhyNot) {
     EXPECT_TRUE(!row.compared.controls.empty() || !compares || row.quantity == Quantity::buffers)
         << row.claim_id << ": one option and without have one order";
   }
-  EXPECT_EQ(ids.size(), 13u);
-  EXPECT_EQ(rows.size(), 50u);
+  EXPECT_EQ(ids.size(), 16u);
+  EXPECT_EQ(rows.size(), 63u);
   EXPECT_EQ(
       std::count_if(rows.begin(), rows.end(), [](const ClaimRow& row) { return row.untestable.empty(); }),
-      43);
+      56);
   EXPECT_EQ(std::count_if(rows.begin(), rows.end(), [](const ClaimRow& row) { return row.any_case; }), 11);
+  EXPECT_EQ(named_claims({"seeds"}).size(), 50u) << "each figure once: without its other readings";
+  EXPECT_EQ(named_claims({"hybrid-core-as-run"}).size(), 6u);
+  EXPECT_EQ(named_claims({"seeds", "hybrid-core-as-run"}).size(), 56u);
 }
 
 const ClaimRow& row_of(const std::vector<ClaimRow>& rows, std::string_view id, Quantity quantity,
@@ -137,6 +140,25 @@ const ClaimRow& row_of(const std::vector<ClaimRow>& rows, std::string_view id, Q
   for (const ClaimRow& row : rows)
     if (row.claim_id == id && row.quantity == quantity && nth-- == 0) return row;
   throw std::out_of_range(std::string(id));
+}
+
+// What the program of the report ran, beside what its table states.
+TEST(Claims, ReadByTheRulesOfProgramsHaveOtherCases) {
+  const std::vector<ClaimRow> rows = load_claims({});
+  const auto case_of = [&](const char* id, std::size_t nth) {
+    return case_id(*row_of(rows, id, Quantity::speedup, nth).work);
+  };
+  EXPECT_EQ(case_of("hybrid-core", 3), "n16384-w4096-r2-h8-d64-fp32-p1-auto");
+  EXPECT_EQ(case_of("hybrid-core-as-run", 3),
+            case_of("hybrid-core", 3) + "-head_offset.branch-branch_heads.partition");
+  EXPECT_EQ(case_of("dilated-kernel-as-run", 2),
+            "n4096-w512-r64-h12-d64-fp32-p1-auto-queries.dense-head_offset.none");
+  EXPECT_EQ(row_of(rows, "dilated-kernel-as-run", Quantity::speedup, 2).compared.beside.id,
+            "dilated/snake@tokens");
+  const ClaimRow& inferred = row_of(rows, "dilated-kernel-as-run", Quantity::speedup, 0);
+  EXPECT_EQ(inferred.work->batch, 2);
+  EXPECT_EQ(inferred.how.find("inferred"), 0u) << inferred.how;
+  EXPECT_EQ(inferred.provenance, "unsourced");
 }
 
 TEST(Claims, MergeRowConfigurationAndAssumption) {
@@ -262,6 +284,7 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
       {std::string(kHead) + "    rows: [{speedup: 2}]\n" + std::string(kHead.substr(8)) +
            "    rows: [{speedup: 2}]",
        "is defined twice"},
+      {std::string(kHead) + "    reading_of: b\n    rows: [{speedup: 2}]", "no claim 'b' before this one"},
       {std::string(kHead) + "    rows: [{speedup: 2, dtype: f8}]", "allowed: fp32, bf16, fp16"},
       {std::string(kHead) + "    rows: [{speedup: 2, segments: 2048}]", "'segments' is not a list"},
       {std::string(kHead) + "    rows: [{speedup: 2, metric: sped}]", "unknown metric 'sped'"},

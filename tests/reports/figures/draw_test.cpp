@@ -137,6 +137,13 @@ TEST(Draw, AChainNamesItsStepsBesideTheAxis) {
   const std::string picture = read(folder.path() / "chain.svg");
   EXPECT_NE(picture.find(">7.95 was reported<"), std::string::npos);
   EXPECT_NE(picture.find("<tspan>dilated/hilbert: a curve"), std::string::npos) << picture;
+  EXPECT_FALSE(fs::exists(folder.path() / "protocols.svg"));
+  for (Record& record : input.records)
+    if (record.variant_id == "dilated/linear" || record.variant_id == "dilated/hilbert")
+      record.time->protocols = {{{1, EndTurn::first, CacheState::warm}, {1e6, 3e6}, {2}}};
+  draw(data_of(input), find_chart_library({}), folder.path());
+  const std::string single = read(folder.path() / "protocols.svg");
+  EXPECT_NE(single.find("1 run, end first, warm (reported)"), std::string::npos) << single;
 }
 
 TEST(Draw, SaysWhatIsLeftOutOfALargeStore) {

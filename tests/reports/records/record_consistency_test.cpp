@@ -57,6 +57,14 @@ TEST(Consistency, OfTimesThatAreTooLargeToCompare) {
   EXPECT_REFUSED(record.time->samples_ns.assign(4, 1e-300), "a sample is 1e-300, no duration");
 }
 
+TEST(Consistency, OfTrialsWithDurations) {
+  EXPECT_EQ(refusal([](Record& record) {
+              record.time->protocols = {{{}, {90, 130}, {2}}};
+            }),
+            "nothing refused");
+  EXPECT_REFUSED((record.time->protocols = {{{}, {90, 0}, {2}}}), "a sample is 0, no duration");
+}
+
 TEST(Consistency, OfEnvironmentsThatAreRead) {
   EXPECT_REFUSED(record.environment = "x", "its environment is no object");
   EXPECT_REFUSED((*record.environment)["processes"] = "x",

@@ -46,6 +46,27 @@ TEST(RecordJson, KeepsSamplesAndCountersExactly) {
   EXPECT_EQ(*back.environment, *record.environment);
 }
 
+TEST(RecordJson, KeepsWhatScriptsWouldReport) {
+  Record record = kernel_record();
+  EXPECT_EQ(to_json(record)["time_ns"]["protocols"], json::array());
+  record.time->protocols = {{{10, EndTurn::interleaved, CacheState::cold}, {5, 7, 6}, {2, 0, 1}}};
+  json out = to_json(record);
+  EXPECT_EQ(out["time_ns"]["protocols"], json::parse(R"([{"runs": 10, "end": "interleaved", "cache": "cold",
+                             "samples": [[5.0, 7.0], [], [6.0]]}])"));
+  const ProtocolTimes back = record_from_json(json::parse(out.dump())).time->protocols.at(0);
+  EXPECT_EQ(back.protocol, record.time->protocols[0].protocol);
+  EXPECT_EQ(back.trials_ns, record.time->protocols[0].trials_ns);
+  EXPECT_EQ(back.process_trials, record.time->protocols[0].process_trials);
+  for (const auto& [key, value] :
+       {std::pair<const char*, json>{"runs", 0}, {"end", "second"}, {"cache", "hot"}}) {
+    json wrong = out;
+    wrong["time_ns"]["protocols"][0][key] = value;
+    EXPECT_THROW(record_from_json(wrong), UsageError) << key;
+  }
+  out["time_ns"].erase("protocols");
+  EXPECT_TRUE(record_from_json(out).time->protocols.empty()) << "older records have none";
+}
+
 TEST(RecordJson, ThreadsOfTheSweepAreNotMixedUpWithThoseUsed) {
   Record record = kernel_record();
   record.work.threads = 1;
