@@ -93,7 +93,7 @@ class Sum {
 template <class Numbers>
 GradientRow query_gradient_in(const Case& work, const float* q, const float* d_o,
                               std::span<const float* const> k, std::span<const float* const> v,
-                              std::span<const float> kept) {
+                              std::span<const float> kept, std::optional<double> given_delta) {
   using Real = typename Numbers::Real;
   const Real scale = scale_of<Real>(work);
   const auto width = static_cast<std::size_t>(work.head_dim);
@@ -118,6 +118,7 @@ GradientRow query_gradient_in(const Case& work, const float* q, const float* d_o
     delta += product;
     delta_square += static_cast<double>(product) * static_cast<double>(product);
   }
+  if (given_delta) delta = static_cast<Real>(*given_delta);
   for (std::size_t j = 0; j < k.size(); ++j) {
     const Real p = std::exp(scores[j] - lse), dp = factor(j) * dot<Real>(work, d_o, v[j]);
     const Real ds = Numbers::stored(work, p * (dp - delta));
@@ -166,9 +167,10 @@ const float* row_at(std::span<const float> tensor, const Case& work, std::int64_
 
 GradientRow query_gradient(const Case& work, Arithmetic arithmetic, const float* q, const float* d_o,
                            std::span<const float* const> k, std::span<const float* const> v,
-                           std::span<const float> kept) {
-  return arithmetic == Arithmetic::exact ? query_gradient_in<ExactArithmetic>(work, q, d_o, k, v, kept)
-                                         : query_gradient_in<PlainArithmetic>(work, q, d_o, k, v, kept);
+                           std::span<const float> kept, std::optional<double> delta) {
+  return arithmetic == Arithmetic::exact
+             ? query_gradient_in<ExactArithmetic>(work, q, d_o, k, v, kept, delta)
+             : query_gradient_in<PlainArithmetic>(work, q, d_o, k, v, kept, delta);
 }
 
 KeyGradient key_gradient(const Case& work, Arithmetic arithmetic, const float* k, const float* v,

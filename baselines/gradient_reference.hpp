@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,11 +38,12 @@ struct GradientQuery {
   float kept = 1;      // Z: what dropout multiplies the probability of this pair with
 };
 
-// The dQ of a query that sees `keys` rows of k and v; a key that it sees in two branches is there twice. L
-// and O are computed here, from Q, K and V alone. `kept`: Z of each key; empty: 1.
+// The dQ of a query that sees `keys` rows of k and v; a key that it sees in two branches is there twice. L is
+// computed here, from Q and K alone, and D from the O that V gives, unless it is given: `kept` is Z of each
+// key; empty: 1.
 GradientRow query_gradient(const Case& work, Arithmetic arithmetic, const float* q, const float* d_o,
                            std::span<const float* const> k, std::span<const float* const> v,
-                           std::span<const float> kept = {});
+                           std::span<const float> kept = {}, std::optional<double> delta = {});
 
 // The dK and dV of a key that these queries see; one that sees it in two branches is there twice.
 struct KeyGradient {

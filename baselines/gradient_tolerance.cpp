@@ -37,6 +37,7 @@ GradientScale gradient_scale(const GradientRow& exact, const GradientRow& plain,
 
 GradientTolerances::GradientTolerances(const Case& work, std::span<const GradientScale> rows)
     : unit_(unit_roundoff(work.dtype)),
+      coherent_unit_((work.pass == Pass::both ? 3 : 2) * unit_),
       underflow_(underflow_error(work.dtype)),
       sum_unit_(2 * std::sqrt(static_cast<double>(work.head_dim)) * unit_roundoff(Dtype::fp32)),
       lse_unit_(lse_roundings(work) * unit_roundoff(Dtype::fp32)),
@@ -62,7 +63,7 @@ GradientTolerances::GradientTolerances(const Case& work, std::span<const Gradien
 }
 
 double GradientTolerances::roundings(const GradientScale& row, double size, double largest) const {
-  return 4 * unit_ * size + 2 * unit_ * row.coherent + sum_unit_ * (row.moved + row.coherent) +
+  return 4 * unit_ * size + coherent_unit_ * row.coherent + sum_unit_ * (row.moved + row.coherent) +
          std::sqrt(row.pairs) * 2 * unit_roundoff(Dtype::fp32) * size +
          2 * (lse_unit_ * std::max(row.lse, 1.0) + dtype_lse_) * largest;
 }

@@ -22,14 +22,17 @@ GradientScale gradient_scale(const GradientRow& exact, const GradientRow& plain,
 
 // e is the error of plain low precision on the row, u = 2^-8 (bf16), 2^-11 (fp16), 2^-24 (fp32), a = size,
 // b = max(lse, 1), r = lse_roundings, d = head_dim:
-//   2 max(e, median(e/a) a) + 4 u a + 2 u coherent + 2 sqrt(d) 2^-24 (moved + coherent) + sqrt(pairs) 2^-23 a
-//     + 2 (r 2^-24 b + u/32) largest
+//   2 max(e, median(e/a) a) + 4 u a + n u coherent + 2 sqrt(d) 2^-24 (moved + coherent) + sqrt(pairs) 2^-23 a
+//     + 2 (r 2^-24 b + u/32) largest + t
 //
-// coherent: O is rounded to the dtype before D = sum of dO O is formed, so that D is off by u |dO o O|; one
-// query has the same D in all its terms. A row with one key has dP = D and so no gradient but these
-// roundings. moved: an fp32 rounding of a score s changes P by s 2^-24, and dP is a sum of d products.
-// largest: the LSE that P is computed with may be off by what verification allows it, which multiplies all
-// terms of a query alike.
+// coherent: what is off by u |dO o O| in D = sum of dO O moves all terms of a query alike. A row with one key
+// has dP = D and so no gradient but these roundings. Where O is given, D of the exact gradient is of that O,
+// and n = 2 allows for products that are rounded before they are summed. Who computes both passes rounds an O
+// of its own: its D is then off by u / sqrt(3) |dO o O| in the mean square, and n = 3, five times that,
+// fails one honest row in two million.
+// t: half the smallest value of the dtype, as for O. moved: an fp32 rounding of a score s changes P by s
+// 2^-24, and dP is a sum of d products. largest: the LSE that P is computed with may be off by what
+// verification allows it, which multiplies all terms of a query alike.
 class GradientTolerances {
  public:
   GradientTolerances(const Case& work, std::span<const GradientScale> rows);
@@ -40,7 +43,7 @@ class GradientTolerances {
  private:
   double roundings(const GradientScale& row, double size, double largest) const;
 
-  double unit_, underflow_, sum_unit_, lse_unit_, dtype_lse_;
+  double unit_, coherent_unit_, underflow_, sum_unit_, lse_unit_, dtype_lse_;
   double median_ = 0, relative_ = 0;
 };
 

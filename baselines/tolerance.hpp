@@ -45,7 +45,8 @@ double lse_roundings(const Case& work);
 
 // e is the error of plain low precision on the row, u = 2^-8 (bf16), 2^-11 (fp16), 2^-24 (fp32), a = size_o,
 // b = max(|LSE|, 1), r = lse_roundings, d = head_dim:
-//   O:   4 u a + underflow + t + min(largest_o / 2, 2 max(e, median(e/a) a) + 4 2^-24 c + 2 sqrt(d) 2^-24 score_o
+//   O:   4 u a + underflow + t + min(largest_o / 2, 2 max(e, median(e/a) a) + 4 2^-24 c + 2 sqrt(d) 2^-24
+//   score_o
 //   + 2 lost a)
 //        with c = b a if partial results are merged, else min(b a, b spread + sqrt(kept) a / 2)
 //   LSE: 2 max(e, median(e/b) b) + r 2^-24 b + u/32 + u/2 sqrt(square_p) + 2 sqrt(d) 2^-24 score_lse + 2

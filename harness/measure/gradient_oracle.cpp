@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "kernels/base/files/untouched_vector.hpp"
@@ -134,10 +135,14 @@ class GradientWork {
       });
       const std::vector<float> q = row_of(Tensor::q, work_.heads, row);
       const std::vector<float> d_o = row_of(Tensor::d_o, work_.heads, row);
-      d_q.expected[i] = query_gradient(work_, Arithmetic::exact, q.data(), d_o.data(), k, v, kept);
-      d_q.scales[i] = gradient_scale(
-          d_q.expected[i], query_gradient(work_, Arithmetic::plain, q.data(), d_o.data(), k, v, kept),
-          forward_.lse[row_number(row.batch, row.head, row.position)]);
+      const std::size_t at = row_number(row.batch, row.head, row.position);
+      // Who computes both passes has an O of its own.
+      const auto delta = work_.pass == Pass::backward ? std::optional(forward_.delta[at]) : std::nullopt;
+      const auto gradient = [&](Arithmetic arithmetic) {
+        return query_gradient(work_, arithmetic, q.data(), d_o.data(), k, v, kept, delta);
+      };
+      d_q.expected[i] = gradient(Arithmetic::exact);
+      d_q.scales[i] = gradient_scale(d_q.expected[i], gradient(Arithmetic::plain), forward_.lse[at]);
     }
   }
 
