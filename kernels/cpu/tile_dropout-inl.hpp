@@ -49,14 +49,15 @@ HWY_INLINE WideCounters philox_lanes(WideCounters counter, const Dropout& dropou
 
 #endif
 
-// The kept pairs of one panel and block. Queries are in groups of 16, which four patches cover.
+// The kept pairs of one panel and block. Queries are in groups of 16, which four patches cover. Nothing is
+// inlined: tiles without dropout keep their registers.
 class KeptPairs {
  public:
   void start_block() { patches_ = 0; }
 
   // The next key of the block; `ordinal` is its number in its segment. Keys that are near each other share
   // a patch, in whatever sequence they come.
-  void add_key(std::size_t key, std::uint32_t ordinal) {
+  HWY_NOINLINE void add_key(std::size_t key, std::uint32_t ordinal) {
     const std::uint32_t patch = dropout_patch(ordinal);
     const std::size_t oldest = patches_ > kRemembered ? patches_ - kRemembered : 0;
     std::size_t at = patches_;
@@ -70,7 +71,7 @@ class KeptPairs {
   }
 
   // Finds the kept pairs of the panel with the keys that were added.
-  void draw(const TileDropout& of_tile, const Panel& panel) {
+  HWY_NOINLINE void draw(const TileDropout& of_tile, const Panel& panel) {
     const std::size_t first = of_tile.first_query + panel.begin, last = first + panel.size() - 1;
     first_ = first % kGroup;
     for (std::size_t i = patches_; i % kAtOnce != 0; ++i) patch_[i].fill(0);
@@ -81,7 +82,7 @@ class KeptPairs {
 
   // Zeros for the pairs that are not kept; `values` are [keys][panel].
   template <std::size_t kVectors>
-  void zero_dropped(float* HWY_RESTRICT values, std::size_t keys) const {
+  HWY_NOINLINE void zero_dropped(float* HWY_RESTRICT values, std::size_t keys) const {
     for (std::size_t key = 0; key < keys; ++key)
       for (std::size_t v = 0; v < kVectors; ++v) {
         float* value = values + (key * kVectors + v) * kLanes;
@@ -91,7 +92,7 @@ class KeptPairs {
   }
   // The same if a word holds the bf16 values of two keys, the first in its lower half.
   template <std::size_t kVectors>
-  void zero_dropped_halves(float* HWY_RESTRICT values, std::size_t keys) const {
+  HWY_NOINLINE void zero_dropped_halves(float* HWY_RESTRICT values, std::size_t keys) const {
     const Words words;
     const WordVector lower = hn::Set(words, 0xffff), upper = hn::Set(words, 0xffff0000);
     for (std::size_t key = 0; key < keys; key += 2)

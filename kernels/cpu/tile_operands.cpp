@@ -16,6 +16,7 @@ TileMasks masks_of(const BranchIndex& branch, const IndexTile& tile) {
 
 TileDropout dropout_of_tile(const Case& work, const Index& index, const BranchIndex& branch,
                             const IndexTile& tile) {
+  if (work.dropout == 0) return {};
   TileDropout made{.dropout = dropout_of(work), .stream = {}, .key_ordinal = {}};
   if (!drops(made.dropout)) return made;
   const std::int64_t number = &branch - index.branches.data();

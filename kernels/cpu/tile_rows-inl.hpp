@@ -66,6 +66,18 @@ inline std::size_t key_of_visit(const Tile& tile, std::size_t visit) {
   return tile.keys_backwards ? tile.key_slot.size() - 1 - visit : visit;
 }
 
+// The keys visited from `begin` to `end`, without those that no query of the tile sees, as gather_keys has
+// them.
+HWY_NOINLINE inline void start_block(const Tile& tile, std::size_t begin, std::size_t end, KeptPairs& kept) {
+  kept.start_block();
+  std::size_t count = 0;
+  for (std::size_t visit = begin; visit < end; ++visit) {
+    const std::size_t key = key_of_visit(tile, visit);
+    if (tile.mask == Mask::causal && tile.key_position[key] > tile.queries.last()) continue;
+    kept.add_key(count++, ordinal_of_key(tile.dropout, key));
+  }
+}
+
 // Gathers the next keys from `next` on, without those that no query of the tile sees. `kept`: null without
 // dropout.
 template <class Products>
@@ -73,7 +85,6 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
   const std::int64_t last_query = tile.queries.last();
   const std::size_t keys = tile.key_slot.size();
   KeyBlock block{.first = next};
-  if (kept != nullptr) kept->start_block();
   for (; next < keys && block.count < kKeyBlock; ++next) {
     const std::size_t key = key_of_visit(tile, next);
     const std::int32_t position = tile.key_position.empty() ? 0 : tile.key_position[key];
@@ -82,12 +93,12 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
     Products::gather_row(tile, tile.k, slot, tile.kv_stride, buffers,
                          buffers.k + block.count * Products::words(buffers.width));
     Products::gather_value(tile, slot, buffers, block.count);
-    if (kept != nullptr) kept->add_key(block.count, ordinal_of_key(tile.dropout, key));
     buffers.key_position[block.count++] = position;
     block.first_position = std::min<std::int64_t>(block.first_position, position);
     block.last_position = std::max<std::int64_t>(block.last_position, position);
   }
   Products::finish_values(buffers, block.count);
+  if (kept != nullptr) start_block(tile, block.first, next, *kept);
   return block;
 }
 
