@@ -92,7 +92,8 @@ class Sum {
 
 template <class Numbers>
 GradientRow query_gradient_in(const Case& work, const float* q, const float* d_o,
-                              std::span<const float* const> k, std::span<const float* const> v) {
+                              std::span<const float* const> k, std::span<const float* const> v,
+                              std::span<const float> kept) {
   using Real = typename Numbers::Real;
   const Real scale = scale_of<Real>(work);
   const auto width = static_cast<std::size_t>(work.head_dim);
@@ -104,9 +105,10 @@ GradientRow query_gradient_in(const Case& work, const float* q, const float* d_o
   Real denominator = 0;
   for (const Real score : scores) denominator += std::exp(score - largest);
   const Real lse = largest + std::log(denominator);
+  const auto factor = [&](std::size_t j) { return kept.empty() ? Real{1} : Real{kept[j]}; };
   std::vector<Real> o(width, 0);
   for (std::size_t j = 0; j < k.size(); ++j) {
-    const Real p = Numbers::stored(work, std::exp(scores[j] - lse));
+    const Real p = factor(j) * Numbers::stored(work, std::exp(scores[j] - lse));
     for (std::size_t d = 0; d < width; ++d) o[d] += p * static_cast<Real>(v[j][d]);
   }
   Real delta = 0;
@@ -117,11 +119,12 @@ GradientRow query_gradient_in(const Case& work, const float* q, const float* d_o
     delta_square += static_cast<double>(product) * static_cast<double>(product);
   }
   for (std::size_t j = 0; j < k.size(); ++j) {
-    const Real p = std::exp(scores[j] - lse), dp = dot<Real>(work, d_o, v[j]);
+    const Real p = std::exp(scores[j] - lse), dp = factor(j) * dot<Real>(work, d_o, v[j]);
     const Real ds = Numbers::stored(work, p * (dp - delta));
     double moved = 0, coherent = 0;
     if constexpr (std::is_same_v<Numbers, ExactArithmetic>) {
-      moved = std::hypot(scale * product_size(work, q, k[j]) * ds, p * product_size(work, d_o, v[j]));
+      moved =
+          std::hypot(scale * product_size(work, q, k[j]) * ds, p * factor(j) * product_size(work, d_o, v[j]));
       coherent = p * std::sqrt(delta_square);
     }
     sum.add(ds, k[j], moved, coherent);
@@ -138,16 +141,18 @@ KeyGradient key_gradient_in(const Case& work, const float* k, const float* v,
   for (const GradientQuery& query : queries) {
     if (std::isinf(query.lse) && query.lse < 0) continue;
     const Real score = scale * dot<Real>(work, query.q, k);
-    const Real p = std::exp(score - static_cast<Real>(query.lse)), dp = dot<Real>(work, query.d_o, v);
+    const Real p = std::exp(score - static_cast<Real>(query.lse)), kept = query.kept;
+    const Real dp = kept * dot<Real>(work, query.d_o, v);
     const Real ds = Numbers::stored(work, p * (dp - static_cast<Real>(query.delta)));
     double moved = 0, score_size = 0, coherent = 0;
     if constexpr (std::is_same_v<Numbers, ExactArithmetic>) {
       score_size = scale * product_size(work, query.q, k);
-      moved = std::hypot(score_size * ds, p * product_size(work, query.d_o, v));
+      moved = std::hypot(score_size * ds, p * kept * product_size(work, query.d_o, v));
       coherent = p * query.delta_2;
     }
     of_k.add_apart(ds, query.q, moved, coherent);
-    of_v.add(Numbers::stored(work, p), query.d_o, score_size * static_cast<double>(p), 0);
+    const Real kept_p = kept * Numbers::stored(work, p);
+    of_v.add(kept_p, query.d_o, score_size * static_cast<double>(kept_p), 0);
   }
   return {of_k.row(scale), of_v.row(1)};
 }
@@ -160,9 +165,10 @@ const float* row_at(std::span<const float> tensor, const Case& work, std::int64_
 }  // namespace
 
 GradientRow query_gradient(const Case& work, Arithmetic arithmetic, const float* q, const float* d_o,
-                           std::span<const float* const> k, std::span<const float* const> v) {
-  return arithmetic == Arithmetic::exact ? query_gradient_in<ExactArithmetic>(work, q, d_o, k, v)
-                                         : query_gradient_in<PlainArithmetic>(work, q, d_o, k, v);
+                           std::span<const float* const> k, std::span<const float* const> v,
+                           std::span<const float> kept) {
+  return arithmetic == Arithmetic::exact ? query_gradient_in<ExactArithmetic>(work, q, d_o, k, v, kept)
+                                         : query_gradient_in<PlainArithmetic>(work, q, d_o, k, v, kept);
 }
 
 KeyGradient key_gradient(const Case& work, Arithmetic arithmetic, const float* k, const float* v,
@@ -185,13 +191,15 @@ GradientRow reference_query_gradient(const Case& work, Arithmetic arithmetic, co
                                      const RowId& row) {
   const std::int64_t kv_head = kv_head_of(work, row.head);
   std::vector<const float*> k, v;
+  std::vector<float> kept;
   for (std::int64_t b = 0; b < std::ssize(work.pattern); ++b)
     for (const std::int64_t key : visible_keys(work, row.head, b, row.position)) {
       k.push_back(row_at(inputs.tensors.k, work, work.kv_heads, {row.batch, kv_head, key}));
       v.push_back(row_at(inputs.tensors.v, work, work.kv_heads, {row.batch, kv_head, key}));
+      kept.push_back(kept_factor(work, row.batch, row.head, b, row.position, key));
     }
   return query_gradient(work, arithmetic, row_at(inputs.tensors.q, work, work.heads, row),
-                        row_at(inputs.d_o, work, work.heads, row), k, v);
+                        row_at(inputs.d_o, work, work.heads, row), k, v, kept);
 }
 
 KeyGradient reference_key_gradient(const Case& work, Arithmetic arithmetic, const GradientInputs& inputs,
@@ -210,7 +218,8 @@ KeyGradient reference_key_gradient(const Case& work, Arithmetic arithmetic, cons
                            .d_o = d_o,
                            .lse = inputs.lse[static_cast<std::size_t>(at)],
                            .delta = delta.value,
-                           .delta_2 = delta.size});
+                           .delta_2 = delta.size,
+                           .kept = kept_factor(work, row.batch, head, b, query, row.position)});
       }
   }
   return key_gradient(work, arithmetic, row_at(inputs.tensors.k, work, work.kv_heads, row),

@@ -1,8 +1,8 @@
 // The oracle of the backward pass (docs/definitions.md, "Backward"): rows of dQ, dK and dV, in double
-// precision, obvious and never optimised. S = scale Q.K, P = exp(S - L), D = sum of dO O, dP = dO.V, dS = P
-// (dP - D); then dQ = scale sum of dS K over the keys that a query sees, dK = scale sum of dS Q and dV = sum
-// of P dO over the queries that see a key. L is the LSE of all branches together, so pairs of all branches
-// simply add up.
+// precision, obvious and never optimised. S = scale Q.K, P = exp(S - L), D = sum of dO O, dP = Z dO.V, dS =
+// P (dP - D), where Z is 1 without dropout; then dQ = scale sum of dS K over the keys that a query sees, dK =
+// scale sum of dS Q and dV = sum of Z P dO over the queries that see a key. L is the LSE of all branches
+// together, so pairs of all branches simply add up.
 #pragma once
 
 #include <array>
@@ -34,12 +34,14 @@ struct GradientQuery {
   double lse = 0;      // -infinity: it sees no key
   double delta = 0;    // D
   double delta_2 = 0;  // |dO o O|: the root of the sum of squares that the roundings of D are proportional to
+  float kept = 1;      // Z: what dropout multiplies the probability of this pair with
 };
 
 // The dQ of a query that sees `keys` rows of k and v; a key that it sees in two branches is there twice. L
-// and O are computed here, from Q, K and V alone.
+// and O are computed here, from Q, K and V alone. `kept`: Z of each key; empty: 1.
 GradientRow query_gradient(const Case& work, Arithmetic arithmetic, const float* q, const float* d_o,
-                           std::span<const float* const> k, std::span<const float* const> v);
+                           std::span<const float* const> k, std::span<const float* const> v,
+                           std::span<const float> kept = {});
 
 // The dK and dV of a key that these queries see; one that sees it in two branches is there twice.
 struct KeyGradient {

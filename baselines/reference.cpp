@@ -16,10 +16,16 @@ namespace hilbench {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kSmallest = std::numeric_limits<float>::min();
+
+// What dropout multiplies the probability of key j with.
+double factor_of(std::span<const float> kept, std::size_t j) {
+  return kept.empty() ? 1 : double{kept[j]};
+}
 
 // Sets the sizes of an exact row.
 void measure_sizes(const Case& work, const float* q, const float* k, const float* v,
-                   std::span<const double> p, ReferenceRow& row) {
+                   std::span<const double> p, std::span<const float> kept, ReferenceRow& row) {
   std::vector<double> terms(row.o.size(), 0), moved(row.o.size(), 0), spread(row.o.size(), 0);
   double lse_moved = 0;
   const double least = 0x1p-24 * *std::max_element(p.begin(), p.end());
@@ -30,7 +36,7 @@ void measure_sizes(const Case& work, const float* q, const float* k, const float
       ++row.kept;
     row.square_p += p[j] * p[j];
     const float *key = k + j * row.o.size(), *value = v + j * row.o.size();
-    double products = 0;
+    double products = 0, largest_value = 0;
     for (std::size_t d = 0; d < row.o.size(); ++d) {
       const double product = static_cast<double>(q[d]) * key[d];
       products += product * product;
@@ -38,11 +44,14 @@ void measure_sizes(const Case& work, const float* q, const float* k, const float
     const double score_square = p[j] * p[j] * products / static_cast<double>(work.head_dim);
     lse_moved += std::sqrt(score_square);
     for (std::size_t d = 0; d < row.o.size(); ++d) {
-      const double term = p[j] * value[d], distance = value[d] - row.o[d];
+      const double kept_value = factor_of(kept, j) * value[d];
+      const double term = p[j] * kept_value, distance = kept_value - row.o[d];
+      largest_value = std::max(largest_value, std::abs(kept_value));
       terms[d] += term * term;
       moved[d] += score_square * distance * distance;
       spread[d] += p[j] * std::abs(distance);
     }
+    row.underflow += kSmallest * (1 + largest_value);
   }
   row.o_size = std::sqrt(*std::max_element(terms.begin(), terms.end()));
   row.score_lse = lse_moved;
@@ -51,22 +60,25 @@ void measure_sizes(const Case& work, const float* q, const float* k, const float
   row.square_spread = std::inner_product(spread.begin(), spread.end(), spread.begin(), 0.0);
 }
 
-// Softmax of the scores and its averages of the values. `scores` become the probabilities.
+// Softmax of the scores and its averages of the values. `scores` become the probabilities, before dropout.
 template <class Numbers, class Real = typename Numbers::Real>
-ReferenceRow average(const Case& work, std::vector<Real>& scores, const float* v) {
+ReferenceRow average(const Case& work, std::vector<Real>& scores, const float* v,
+                     std::span<const float> kept) {
   const Real largest = *std::max_element(scores.begin(), scores.end());
   Real denominator = 0;
   for (const Real score : scores) denominator += std::exp(score - largest);
   std::vector<Real> o(static_cast<std::size_t>(work.head_dim), 0);
-  for (Real& probability : scores) {
-    probability = Numbers::stored(work, std::exp(probability - largest) / denominator);
-    for (Real& element : o) element += probability * static_cast<Real>(*v++);
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    scores[j] = Numbers::stored(work, std::exp(scores[j] - largest) / denominator);
+    const Real weight = scores[j] * static_cast<Real>(factor_of(kept, j));
+    for (Real& element : o) element += weight * static_cast<Real>(*v++);
   }
   return {.o = {o.begin(), o.end()}, .lse = static_cast<double>(largest + std::log(denominator))};
 }
 
 template <class Numbers>
-ReferenceRow attend_in(const Case& work, const float* q, const float* k, const float* v, std::int64_t keys) {
+ReferenceRow attend_in(const Case& work, const float* q, const float* k, const float* v, std::int64_t keys,
+                       std::span<const float> kept) {
   using Real = typename Numbers::Real;
   const Real scale = 1 / std::sqrt(static_cast<Real>(work.head_dim));
   std::vector<Real> scores;
@@ -78,15 +90,15 @@ ReferenceRow attend_in(const Case& work, const float* q, const float* k, const f
     scores.push_back(dot * scale);
   }
   if constexpr (std::is_same_v<Numbers, ExactArithmetic>) {
-    ReferenceRow row = average<Numbers>(work, scores, v);
-    measure_sizes(work, q, k, v, scores, row);
+    ReferenceRow row = average<Numbers>(work, scores, v, kept);
+    measure_sizes(work, q, k, v, scores, kept, row);
     return row;
   } else {
     std::vector<Real> rounded;
     for (const Real score : scores) rounded.push_back(Numbers::stored(work, score));
     const bool same = rounded == scores;
-    ReferenceRow row = average<Numbers>(work, scores, v);
-    const ReferenceRow stored = same ? row : average<Numbers>(work, rounded, v);
+    ReferenceRow row = average<Numbers>(work, scores, v, kept);
+    const ReferenceRow stored = same ? row : average<Numbers>(work, rounded, v, kept);
     row.stored_o = stored.o;
     row.stored_lse = stored.lse;
     return row;
@@ -99,16 +111,18 @@ void combine_sizes(std::span<const ReferenceRow> branches, ReferenceRow& row) {
   double o_square = 0, lse_moved = 0, moved_square = 0, spread_root = 0;
   for (const ReferenceRow& branch : branches) {
     const double weight = std::exp(branch.lse - row.lse);
-    double distance = 0, square_distance = 0;
+    double distance = 0, square_distance = 0, largest_o = 0;
     for (std::size_t d = 0; d < row.o.size(); ++d) {
       const double apart = std::abs(branch.o[d] - row.o[d]);
       distance = std::max(distance, apart);
+      largest_o = std::max(largest_o, std::abs(branch.o[d]));
       square_distance += apart * apart;
     }
     const auto square = [weight](double value) { return weight * weight * value * value; };
     o_square += square(branch.o_size);
     row.lost += weight * branch.lost;
     row.kept += branch.kept;
+    row.underflow += weight * branch.underflow + kSmallest * (1 + largest_o);
     row.square_p += weight * weight * branch.square_p;
     lse_moved += weight * branch.score_lse;
     moved_square += square(branch.score_o) + square(branch.score_lse * distance);
@@ -173,9 +187,9 @@ std::vector<float> rows_at(std::span<const float> tensor, const Case& work, std:
 }  // namespace
 
 ReferenceRow attend(const Case& work, Arithmetic arithmetic, const float* q, const float* k, const float* v,
-                    std::int64_t keys) {
-  return arithmetic == Arithmetic::exact ? attend_in<ExactArithmetic>(work, q, k, v, keys)
-                                         : attend_in<PlainArithmetic>(work, q, k, v, keys);
+                    std::int64_t keys, std::span<const float> kept) {
+  return arithmetic == Arithmetic::exact ? attend_in<ExactArithmetic>(work, q, k, v, keys, kept)
+                                         : attend_in<PlainArithmetic>(work, q, k, v, keys, kept);
 }
 
 ReferenceRow combine(const Case& work, Arithmetic arithmetic, std::span<const ReferenceRow> branches) {
@@ -194,7 +208,9 @@ ReferenceRow row_of(const Case& work, const ReferenceInputs& inputs, const RowId
     if (keys.empty()) continue;
     const std::vector<float> k = rows_at(inputs.k, work, work.kv_heads, row.batch, kv_head, keys);
     const std::vector<float> v = rows_at(inputs.v, work, work.kv_heads, row.batch, kv_head, keys);
-    branches.push_back(attend(work, arithmetic, q.data(), k.data(), v.data(), std::ssize(keys)));
+    const std::vector<float> kept =
+        kept_factors(work, row.batch, row.head, static_cast<std::int64_t>(b), row.position, keys);
+    branches.push_back(attend(work, arithmetic, q.data(), k.data(), v.data(), std::ssize(keys), kept));
   }
   return combine(work, arithmetic, branches);
 }

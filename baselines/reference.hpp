@@ -38,6 +38,7 @@ struct ReferenceRow {
   double spread =
       0;  // largest sum over keys of p |v - o|: if no score is off by more than e, O by e times it
   double square_spread = 0;  // the sums that `spread` is the largest of: their squares, summed
+  double underflow = 0;      // what fp32 may flush to zero in O: with dropout nothing larger may be left
   // Of a plain row, the same with scores rounded to the dtype: what a program that stores them computes.
   std::vector<double> stored_o = {};
   double stored_lse = 0;
@@ -45,9 +46,9 @@ struct ReferenceRow {
 
 // Softmax attention of one query over the keys that it sees in one branch. q holds head_dim values, k
 // and v hold `keys` rows of head_dim values; `keys` is at least 1. All values are already rounded to
-// the case's dtype.
+// the case's dtype. `kept`: what dropout multiplies the probability of each key with; empty: 1.
 ReferenceRow attend(const Case& work, Arithmetic arithmetic, const float* q, const float* k, const float* v,
-                    std::int64_t keys);
+                    std::int64_t keys, std::span<const float> kept = {});
 
 // The row that the branches covering it give together: O = sum of alpha_i O_i with alpha_i = s_i / sum of s_j
 // (LongNet, Eqs. 9-10).

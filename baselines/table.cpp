@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "kernels/case/pattern.hpp"
+
 // A new kernel or baseline is one line here; the kernels of a device stand from the best to the worst. Every
 // build lists all of them, so that a sweep may name them anywhere: if a build lacks one, it says so and is
 // skipped.
@@ -20,6 +22,7 @@
   entry(kTorchSdpa)                     \
   entry(kTorchContextParallel)          \
   entry(kTorchWindows)                  \
+  entry(kJaxFa3)                        \
   entry(kJaxRing)                       \
   entry(kOrigin)                        \
   entry(kCublas)                        \
@@ -46,6 +49,15 @@ bool runs_on(const Implementation& implementation, DeviceKind device) {
   return implementation.device == DeviceKind::automatic || implementation.device == device;
 }
 
+Refusal why_no_dropout(const Implementation& implementation, const Case& work, const Variant& variant) {
+  if (!drops(dropout_of(work))) return std::nullopt;
+  if (!implementation.dropout) return fmt::format("dropout: not on {}", implementation.name);
+  if (has_windows(work)) return "dropout: not with windows or masks";
+  if (variant.kernel().order_scope != OrderScope::memory)
+    return "dropout: pairs are dropped by their positions, which order_scope tokens and keys change";
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::span<const Implementation* const> implementation_table() {
@@ -64,6 +76,8 @@ Refusal why_not(const Implementation& implementation, const Case& work, const Va
     if (std::optional<std::string> reason = implementation.why_not_on(*gpu)) return reason;
   if (has_windows(work) && implementation.has_output && !implementation.windows)
     return fmt::format("windows: not on {}", implementation.name);
+  if (implementation.has_output)
+    if (Refusal reason = why_no_dropout(implementation, work, variant)) return reason;
   if (work.pass != Pass::both) return implementation.why_not(work, variant);
   Case one = work;
   one.pass = Pass::forward;

@@ -69,7 +69,8 @@ RowScale row_scale(const ReferenceRow& exact, const PlainErrors& plain) {
                  .score_o = exact.score_o,
                  .score_lse = exact.score_lse,
                  .spread = exact.spread,
-                 .square_spread = exact.square_spread};
+                 .square_spread = exact.square_spread,
+                 .underflow = exact.underflow};
   for (const double value : exact.o) {
     scale.largest_o = std::max(scale.largest_o, std::abs(value));
     scale.exact_square += value * value;
@@ -123,8 +124,9 @@ double RowTolerances::o(const RowScale& row) const {
   const double score_part = 4 * unit_roundoff(Dtype::fp32) * moved_o(row, row.size_o, row.spread, merged_) +
                             score_unit_ * row.score_o + 2 * row.lost * row.size_o;
   const double most = kMostOfRow * row.largest_o;
-  return 4 * unit_ * row.size_o + (scores_ == Scores::stored ? plain_part + std::min(score_part, most)
-                                                             : std::min(plain_part + score_part, most));
+  return 4 * unit_ * row.size_o + row.underflow +
+         (scores_ == Scores::stored ? plain_part + std::min(score_part, most)
+                                    : std::min(plain_part + score_part, most));
 }
 
 double RowTolerances::lse(const RowScale& row) const {

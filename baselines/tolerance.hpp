@@ -30,9 +30,9 @@ struct RowScale {
   double largest_o = 0;  // largest |element| of O
   double size_o = 0;     // that, or o_size of the reference if that is more; 0: uncovered
   double exact_lse = 0;  // |LSE|; 0 if no branch covers the row
-  double lost = 0, kept = 0, square_p = 0, score_o = 0, score_lse = 0, spread = 0,
-         square_spread = 0;  // as in ReferenceRow
-  double exact_square = 0;   // sum of O^2
+  double lost = 0, kept = 0, square_p = 0, score_o = 0, score_lse = 0, spread = 0, square_spread = 0,
+         underflow = 0;     // as in ReferenceRow
+  double exact_square = 0;  // sum of O^2
 };
 RowScale row_scale(const ReferenceRow& exact, const PlainErrors& plain);
 
@@ -45,7 +45,8 @@ double lse_roundings(const Case& work);
 
 // e is the error of plain low precision on the row, u = 2^-8 (bf16), 2^-11 (fp16), 2^-24 (fp32), a = size_o,
 // b = max(|LSE|, 1), r = lse_roundings, d = head_dim:
-//   O:   4 u a + min(largest_o / 2, 2 max(e, median(e/a) a) + 4 2^-24 c + 2 sqrt(d) 2^-24 score_o + 2 lost a)
+//   O:   4 u a + underflow + min(largest_o / 2, 2 max(e, median(e/a) a) + 4 2^-24 c + 2 sqrt(d) 2^-24 score_o
+//   + 2 lost a)
 //        with c = b a if partial results are merged, else min(b a, b spread + sqrt(kept) a / 2)
 //   LSE: 2 max(e, median(e/b) b) + r 2^-24 b + u/32 + u/2 sqrt(square_p) + 2 sqrt(d) 2^-24 score_lse + 2
 //   lost,
@@ -70,6 +71,9 @@ double lse_roundings(const Case& work);
 // If two keys share a row and fp32 cannot tell which of their scores is larger, O may be anything between
 // their values. largest_o / 2 bounds what is allowed then, so that zeros, or a row without its largest key,
 // never pass.
+//
+// If dropout leaves of a row nothing but probabilities below 2^-126, its O may be 0 as well: `underflow` is
+// the number of its keys times 2^-126, times their values.
 //
 // LSE is fp32 in every dtype, and scores are. But exponentials that will be rounded to bf16 need no more than
 // a part of its precision: a polynomial of degree 3 is off by 9e-5, all in one direction for equal scores,

@@ -84,6 +84,7 @@ struct Implementation {
   ImplementationKind kind = ImplementationKind::kernel;
   DeviceKind device = DeviceKind::cpu;
   bool windows = false;  // computes windows on grids too; else it is skipped for them
+  bool dropout = false;  // computes dropout in the passes that it has; else it is skipped for it
   // Reads Q, K and V in position order whatever the variant's order, which then says only which positions
   // are a tile; Operands are not permuted.
   bool raster_storage = false;

@@ -192,6 +192,66 @@ void with_chunk(const RowTensor& tensor, const Body& body) {
     body(static_cast<std::uint16_t*>(nullptr), tensor.head_dim);
 }
 
+// Calls `body` with the positions in two tensors of each chunk of a call's rows. A block has one index
+// (outer, row) after another, its threads the chunks of all heads.
+template <class Body>
+__device__ void for_each_chunk(const CallCounts& counts, int row_chunks, const CallRows& a, const CallRows& b,
+                               const Body& body) {
+  const int columns = static_cast<int>(counts.heads) * row_chunks;
+  for (std::int64_t i = blockIdx.x; i < counts.outer * counts.rows; i += gridDim.x) {
+    const std::int64_t outer = i / counts.rows, row = i % counts.rows;
+    const std::int64_t in_a = outer * a.outer + row * a.row, in_b = outer * b.outer + row * b.row;
+    for (int column = static_cast<int>(threadIdx.x); column < columns; column += kThreads) {
+      const int head = column / row_chunks, chunk = column - head * row_chunks;
+      body((in_a + head * a.head) * row_chunks + chunk, (in_b + head * b.head) * row_chunks + chunk);
+    }
+  }
+}
+
+template <class Chunk>
+__global__ void __launch_bounds__(kThreads)
+    copy_rows_kernel(CallCounts counts, int row_chunks, const Chunk* from, CallRows from_at, Chunk* to,
+                     CallRows to_at) {
+  for_each_chunk(counts, row_chunks, from_at, to_at,
+                 [&](std::int64_t source, std::int64_t target) { to[target] = from[source]; });
+}
+
+template <class T, int kWidth>
+__global__ void __launch_bounds__(kThreads)
+    add_rows_kernel(CallCounts counts, int row_chunks, const Lanes<T, kWidth>* rows, CallRows rows_at,
+                    Lanes<float, kWidth>* sums, CallRows sums_at) {
+  for_each_chunk(counts, row_chunks, rows_at, sums_at, [&](std::int64_t source, std::int64_t target) {
+    const Lanes<T, kWidth> part = rows[source];
+    Lanes<float, kWidth> sum = sums[target];
+    for (int e = 0; e < kWidth; ++e) sum.values[e] += widen(part.values[e]);
+    sums[target] = sum;
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) round_kernel(std::int64_t count, const float* sums, T* to) {
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count;
+       i += static_cast<std::int64_t>(gridDim.x) * kThreads)
+    to[i] = narrow<T>(sums[i]);
+}
+
+// Enough to fill any GPU; a block goes on with what is left.
+unsigned blocks_of(std::int64_t pieces) {
+  constexpr std::int64_t kMost = 1 << 16;
+  return static_cast<unsigned>(pieces < kMost ? pieces : kMost);
+}
+
+// Calls `body` with a null pointer to the element type.
+template <class Body>
+void with_element(Dtype dtype, const Body& body) {
+  if (dtype == Dtype::fp32)
+    body(static_cast<float*>(nullptr));
+  else if (dtype == Dtype::bf16)
+    body(static_cast<__nv_bfloat16*>(nullptr));
+  else
+    body(static_cast<__half*>(nullptr));
+}
+
 template <class T>
 void combine(const RowTensor& tensor, const BranchOutputs& branches, void* o, float* lse,
              cudaStream_t stream) {
@@ -243,6 +303,42 @@ void combine_branches(const RowTensor& tensor, const BranchOutputs& branches, vo
       combine<__half>(tensor, branches, o, lse, stream);
       break;
   }
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void copy_rows(const CallCounts& counts, std::int64_t row_bytes, const void* from, const CallRows& from_rows,
+               void* to, const CallRows& to_rows, cudaStream_t stream) {
+  const auto copy = [&](auto* chunk) {
+    using Chunk = std::remove_pointer_t<decltype(chunk)>;
+    copy_rows_kernel<<<blocks_of(counts.outer * counts.rows), kThreads, 0, stream>>>(
+        counts, static_cast<int>(row_bytes / static_cast<std::int64_t>(sizeof(Chunk))),
+        static_cast<const Chunk*>(from), from_rows, static_cast<Chunk*>(to), to_rows);
+  };
+  if (row_bytes % 16 == 0)
+    copy(static_cast<uint4*>(nullptr));
+  else
+    copy(static_cast<std::uint32_t*>(nullptr));
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void add_rows(const CallCounts& counts, std::int64_t head_dim, Dtype dtype, const void* rows,
+              const CallRows& rows_at, float* sums, const CallRows& sums_at, cudaStream_t stream) {
+  with_element(dtype, [&](auto* element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    constexpr int kWidth = 16 / sizeof(T);
+    add_rows_kernel<T, kWidth><<<blocks_of(counts.outer * counts.rows), kThreads, 0, stream>>>(
+        counts, static_cast<int>(head_dim / kWidth), static_cast<const Lanes<T, kWidth>*>(rows), rows_at,
+        reinterpret_cast<Lanes<float, kWidth>*>(sums), sums_at);
+  });
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void round_sums(std::int64_t count, Dtype dtype, const float* sums, void* to, cudaStream_t stream) {
+  with_element(dtype, [&](auto* element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    round_kernel<<<blocks_of((count + kThreads - 1) / kThreads), kThreads, 0, stream>>>(count, sums,
+                                                                                        static_cast<T*>(to));
+  });
   HILBENCH_CUDA(cudaGetLastError());
 }
 

@@ -58,4 +58,23 @@ struct BranchOutputs {
 void combine_branches(const RowTensor& tensor, const BranchOutputs& branches, void* o, float* lse,
                       cudaStream_t stream);
 
+// Rows of a call (attention_calls.hpp): row (outer i, index j, head h) is at i * outer + j * row + h * head,
+// counted in rows.
+struct CallRows {
+  std::int64_t outer = 0, row = 0, head = 0;
+};
+struct CallCounts {
+  std::int64_t outer = 0, rows = 0, heads = 0;
+};
+
+// `to` and `from` begin at the first row. row_bytes is a multiple of 4, and of 16 if both tensors are
+// aligned so.
+void copy_rows(const CallCounts& counts, std::int64_t row_bytes, const void* from, const CallRows& from_rows,
+               void* to, const CallRows& to_rows, cudaStream_t stream);
+// sums += rows of `dtype`, of a multiple of 16 bytes. No row of `sums` is there twice.
+void add_rows(const CallCounts& counts, std::int64_t head_dim, Dtype dtype, const void* rows,
+              const CallRows& rows_at, float* sums, const CallRows& sums_at, cudaStream_t stream);
+// to = sums in `dtype`, to nearest.
+void round_sums(std::int64_t count, Dtype dtype, const float* sums, void* to, cudaStream_t stream);
+
 }  // namespace hilbench::cuda

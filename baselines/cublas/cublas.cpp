@@ -2,8 +2,8 @@
 // another, so that the scores fit a bounded workspace. Scores and probabilities have the case's dtype;
 // products are summed in fp32 (without TF32). Dilated rows are read in place: a stream of a head is a matrix
 // with leading dimension dilation * heads * head_dim. Several branches are computed one after another and
-// combined by their softmax denominators. Not handled: backward, a causal mask with dense queries and a
-// dilation, more than one rank.
+// combined by their softmax denominators. The backward pass is in cublas_backward.cpp. Not handled: a causal
+// mask with dense queries and a dilation, more than one rank.
 #include "baselines/cublas/cublas.hpp"
 
 #include <fmt/format.h>
@@ -16,99 +16,17 @@
 
 #include "baselines/branches/attention_calls.hpp"
 #include "baselines/branches/branch_results.hpp"
+#include "baselines/cublas/cublas_backward.hpp"
 #include "baselines/cublas/cublas_library.hpp"
 #include "baselines/cublas/cublas_softmax.hpp"
+#include "baselines/cublas/score_blocks.hpp"
 #include "kernels/case/pattern.hpp"
 
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kScoreBytes = std::int64_t{512} << 20;  // most bytes of one block
-constexpr std::int64_t kMinRows = 128;                         // fewest query rows of a block
-constexpr std::int64_t kCausalBlocks = 8;  // of a causal triangle: 1/16 of its products is masked
-
-cudaDataType_t data_type(Dtype dtype) {
-  if (dtype == Dtype::fp32) return CUDA_R_32F;
-  return dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_16F;
-}
-
-// Elements from one row of scores to the next. Rows begin at multiples of 16 bytes.
-std::int64_t leading_of(std::int64_t keys, Dtype dtype) {
-  const std::int64_t step = 16 / dtype_bytes(dtype);
-  return (keys + step - 1) / step * step;
-}
-
-// Query rows and problems of a block of scores.
-struct BlockShape {
-  std::int64_t rows = 0, problems = 0;
-};
-BlockShape block_shape(const AttentionCall& call, std::int64_t problems, const Case& work) {
-  const std::int64_t in_budget = kScoreBytes / (leading_of(call.keys, work.dtype) * dtype_bytes(work.dtype));
-  std::int64_t rows = call.queries;
-  if (work.mask == Mask::causal)
-    rows = std::min(rows, (call.queries / kCausalBlocks / kMinRows + 1) * kMinRows);
-  if (in_budget >= rows) return {rows, std::min(problems, in_budget / rows)};
-  return {std::min(rows, std::max(kMinRows, in_budget / kMinRows * kMinRows)), 1};
-}
-
-// The larger of a call's two dimensions becomes the batch of the products, the other one a loop.
-bool batch_is_outer(const AttentionCall& call) {
-  return call.outer >= call.kv_heads;
-}
-
 std::vector<RowStorage> in_place(const Case& work) {
   return std::vector<RowStorage>(work.pattern.size(), RowStorage::in_place);
-}
-
-// Bytes of the largest block that block_shape returns. A double, because a plan may ask for any size.
-double score_bytes(const Case& work) {
-  double most = 0;
-  for (const Branch& branch : work.pattern) {
-    const std::int64_t keys = gathered_rows(work, branch);
-    const auto queries = static_cast<double>(
-        work.queries == Queries::dense ? std::min(branch.segment_length, work.sequence_length) : keys);
-    const double row = static_cast<double>(leading_of(keys, work.dtype) * dtype_bytes(work.dtype));
-    const double problems =
-        std::max(static_cast<double>(work.batch) * static_cast<double>(segment_count(work, branch)),
-                 static_cast<double>(work.kv_heads));
-    const double block =
-        std::max(static_cast<double>(kScoreBytes), std::min(queries, static_cast<double>(kMinRows)) * row);
-    most = std::max(most, std::min(problems * queries * row, block));
-  }
-  return most;
-}
-
-// Problems that are a fixed distance apart in each tensor, in rows of head_dim elements as in RowStrides.
-struct Batch {
-  std::int64_t count = 0;
-  std::int64_t q = 0, kv = 0;            // first rows
-  std::int64_t q_step = 0, kv_step = 0;  // from problem to problem
-  std::int64_t q_row = 0, kv_row = 0;    // from row to row
-  std::int64_t queries = 0, keys = 0;
-};
-
-std::vector<Batch> batches_of(const AttentionCall& call) {
-  const std::int64_t members = call.heads / call.kv_heads;
-  std::vector<Batch> batches;
-  const auto add = [&](std::int64_t outer, std::int64_t head) {
-    Batch batch{.q = call.q.first + outer * call.q.outer + head * call.q.head,
-                .kv = call.kv.first + outer * call.kv.outer + head / members * call.kv.head,
-                .q_row = call.q.row,
-                .kv_row = call.kv.row,
-                .queries = call.queries,
-                .keys = call.keys};
-    const bool outer_batch = batch_is_outer(call);
-    batch.count = outer_batch ? call.outer : call.kv_heads;
-    batch.q_step = outer_batch ? call.q.outer : call.q.head * members;
-    batch.kv_step = outer_batch ? call.kv.outer : call.kv.head;
-    batches.push_back(batch);
-  };
-  if (batch_is_outer(call))
-    for (std::int64_t head = 0; head < call.heads; ++head) add(0, head);
-  else
-    for (std::int64_t outer = 0; outer < call.outer; ++outer)
-      for (std::int64_t member = 0; member < members; ++member) add(outer, member);
-  return batches;
 }
 
 class CublasExecution : public Execution {
@@ -117,7 +35,7 @@ class CublasExecution : public Execution {
       : work_(work),
         handle_(make_cublas_handle()),
         results_(work, in_place(work)),
-        scores_(static_cast<std::size_t>(score_bytes(work))) {
+        scores_(static_cast<std::size_t>(largest_block_bytes(work, dtype_bytes(work.dtype)))) {
     for (std::size_t b = 0; b < work.pattern.size(); ++b)
       calls_.push_back(attention_calls(work, static_cast<std::int64_t>(b), RowStorage::in_place));
   }
@@ -126,27 +44,14 @@ class CublasExecution : public Execution {
     for (std::size_t b = 0; b < calls_.size(); ++b) {
       const Operands of_branch{operands.q, operands.k, operands.v, results_.o(b, operands),
                                results_.lse(b, operands)};
-      for (const AttentionCall& call : calls_[b]) attend(call, of_branch);
+      for (const AttentionCall& call : calls_[b])
+        for_each_block(call, work_, dtype_bytes(work_.dtype),
+                       [&](const Batch& block, std::int64_t row) { attend_block(block, row, of_branch); });
     }
     results_.finish(operands, nullptr);
   }
 
  private:
-  void attend(const AttentionCall& call, const Operands& operands) {
-    const BlockShape block = block_shape(call, batch_is_outer(call) ? call.outer : call.kv_heads, work_);
-    for (const Batch& batch : batches_of(call))
-      for (std::int64_t problem = 0; problem < batch.count; problem += block.problems)
-        for (std::int64_t row = 0; row < batch.queries; row += block.rows) {
-          Batch part = batch;
-          part.count = std::min(block.problems, batch.count - problem);
-          part.q += problem * batch.q_step + row * batch.q_row;
-          part.kv += problem * batch.kv_step;
-          part.queries = std::min(block.rows, batch.queries - row);
-          if (work_.mask == Mask::causal) part.keys = std::min(batch.keys, row + part.queries);
-          attend_block(part, row, operands);
-        }
-  }
-
   void attend_block(const Batch& batch, std::int64_t first_row, const Operands& operands) {
     const std::int64_t leading = leading_of(batch.keys, work_.dtype), d = work_.head_dim;
     const float scale = 1 / std::sqrt(static_cast<float>(d));
@@ -178,7 +83,7 @@ class CublasExecution : public Execution {
                const void* a, std::int64_t lda, std::int64_t a_step, const void* b, std::int64_t ldb,
                std::int64_t b_step, void* c, std::int64_t ldc, std::int64_t c_step, std::int64_t count) {
     const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
-    const cudaDataType_t type = data_type(work_.dtype);
+    const cudaDataType_t type = cublas_type(work_.dtype);
     const float beta = 0;
     check_cublas(cublas().gemm(handle_.get(), a_is, CUBLAS_OP_N, narrow(m), narrow(n), narrow(k), &alpha, a,
                                type, narrow(lda), a_step, b, type, narrow(ldb), b_step, &beta, c, type,
@@ -208,7 +113,6 @@ double largest_leading(const Case& work) {
 }
 
 Refusal why_not(const Case& work, const Variant&) {
-  if (work.pass != Pass::forward) return "cublas computes the forward pass only";
   if (work.ring_size > 1) return "cublas runs on one rank only";
   if (work.pattern.size() > cuda::kMaxBranches)
     return fmt::format("cublas combines at most {} branches", cuda::kMaxBranches);
@@ -248,9 +152,12 @@ const Implementation kCublas = {
     .why_not_on = why_not_on,
     .workspace_bytes =
         [](const Case& work, int) {
-          return cuda::BranchResults::workspace_bytes(work, in_place(work)) + score_bytes(work);
+          if (work.pass == Pass::backward) return cublas_backward_workspace_bytes(work);
+          return cuda::BranchResults::workspace_bytes(work, in_place(work)) +
+                 largest_block_bytes(work, dtype_bytes(work.dtype));
         },
     .prepare = [](const Case& work, const KernelChoice&, int) -> std::unique_ptr<Execution> {
+      if (work.pass == Pass::backward) return cublas_backward(work);
       return std::make_unique<CublasExecution>(work);
     },
     .library = library,

@@ -7,6 +7,8 @@
 #include <string>
 #include <type_traits>
 
+#include "kernels/case/case.hpp"
+
 namespace hilbench {
 
 // cuBLAS overloads the name for C++, so the type of the C function is written out here.
@@ -35,6 +37,11 @@ struct DestroyCublas {
   void operator()(cublasHandle_t handle) const;
 };
 using CublasHandle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, DestroyCublas>;
+// Of elements of a tensor.
+inline cudaDataType_t cublas_type(Dtype dtype) {
+  if (dtype == Dtype::fp32) return CUDA_R_32F;
+  return dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_16F;
+}
 CublasHandle make_cublas_handle();  // on the default stream of the current device
 
 }  // namespace hilbench

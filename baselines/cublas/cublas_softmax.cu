@@ -10,6 +10,7 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr float kLog2E = 1.4426950408889634f;
+constexpr int kGradientThreads = 256;
 
 template <class T>
 struct alignas(16) Vector {
@@ -169,6 +170,52 @@ void softmax(const ScoreBlock& block, cudaStream_t stream) {
     launch<T, 1024, 1, 0>(block, stream);
 }
 
+// A block has one row after another.
+template <class T>
+__global__ void __launch_bounds__(kGradientThreads) gradients_kernel(GradientBlock block) {
+  const std::int64_t rows = static_cast<std::int64_t>(block.problems) * block.rows;
+  for (std::int64_t index = blockIdx.x; index < rows; index += gridDim.x) {
+    const std::int64_t problem = index / block.rows, number = index % block.rows;
+    const std::int64_t at = problem * block.row_problem + number * block.row_step;
+    const float lse = block.lse[at], delta = block.delta[at];
+    const std::int64_t seen = block.causal != 0 ? block.first_row + number + 1 : block.columns;
+    const float* scores = block.scores + index * block.leading;
+    const float* d_p = block.d_p + index * block.leading;
+    T* to_p = static_cast<T*>(block.p) + index * block.leading;
+    T* to_d_s = static_cast<T*>(block.d_s) + index * block.leading;
+    for (int column = static_cast<int>(threadIdx.x); column < block.columns; column += kGradientThreads) {
+      const float p = column < seen && lse > -INFINITY ? exponential(scores[column] - lse) : 0;
+      const float d_s = p > 0 ? p * (d_p[column] - delta) : 0;
+      to_p[column] = narrow<T>(p);
+      to_d_s[column] = narrow<T>(d_s);
+    }
+  }
+}
+
+// A warp for each row.
+template <class T>
+__global__ void __launch_bounds__(kGradientThreads)
+    row_dots_kernel(std::int64_t rows, std::int64_t head_dim, const T* a, const T* b, float* delta) {
+  const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * kGradientThreads + threadIdx.x) / 32;
+  if (row >= rows) return;
+  float sum = 0;
+  for (std::int64_t e = threadIdx.x % 32; e < head_dim; e += 32)
+    sum += widen(a[row * head_dim + e]) * widen(b[row * head_dim + e]);
+  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+  if (threadIdx.x % 32 == 0) delta[row] = sum;
+}
+
+// Calls `body` with a null pointer to the element type.
+template <class Body>
+void with_scores_of(Dtype dtype, const Body& body) {
+  if (dtype == Dtype::fp32)
+    body(static_cast<float*>(nullptr));
+  else if (dtype == Dtype::bf16)
+    body(static_cast<__nv_bfloat16*>(nullptr));
+  else
+    body(static_cast<__half*>(nullptr));
+}
+
 }  // namespace
 
 void softmax_rows(const ScoreBlock& block, cudaStream_t stream) {
@@ -183,6 +230,29 @@ void softmax_rows(const ScoreBlock& block, cudaStream_t stream) {
       softmax<__half>(block, stream);
       break;
   }
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void softmax_gradients(const GradientBlock& block, cudaStream_t stream) {
+  const std::int64_t rows = static_cast<std::int64_t>(block.problems) * block.rows;
+  constexpr std::int64_t kMostBlocks = 1 << 20;
+  with_scores_of(block.dtype, [&](auto* element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    gradients_kernel<T>
+        <<<static_cast<unsigned>(rows < kMostBlocks ? rows : kMostBlocks), kGradientThreads, 0, stream>>>(
+            block);
+  });
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void row_dots(std::int64_t rows, std::int64_t head_dim, Dtype dtype, const void* a, const void* b,
+              float* delta, cudaStream_t stream) {
+  constexpr std::int64_t kRows = kGradientThreads / 32;
+  with_scores_of(dtype, [&](auto* element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    row_dots_kernel<<<static_cast<unsigned>((rows + kRows - 1) / kRows), kGradientThreads, 0, stream>>>(
+        rows, head_dim, static_cast<const T*>(a), static_cast<const T*>(b), delta);
+  });
   HILBENCH_CUDA(cudaGetLastError());
 }
 

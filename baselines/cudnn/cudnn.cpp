@@ -2,8 +2,9 @@
 // Q, K, V, O and LSE in place, with a few calls for each branch. `cudnn_gather` copies the selected rows of
 // every branch with a dilation together, computes attention, and brings the results back to position order.
 // cuDNN's heuristics offer several plans for a shape; the fastest one computes, see tune().
-// Rows that no branch covers are cleared; several branches are combined by their softmax denominators. Not
-// handled: backward, fp32, a causal mask with dense queries and a dilation, more than one rank.
+// Rows that no branch covers are cleared; several branches are combined by their softmax denominators. The
+// backward pass of `cudnn` is in cudnn_backward.cpp. Not handled: that of `cudnn_gather`, fp32, a causal mask
+// with dense queries and a dilation, more than one rank.
 #include "baselines/cudnn/cudnn.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 
 #include "baselines/branches/attention_calls.hpp"
 #include "baselines/branches/branch_results.hpp"
+#include "baselines/cudnn/cudnn_backward.hpp"
 #include "baselines/cudnn/cudnn_sdpa.hpp"
 #include "baselines/cudnn/sdpa_choice.hpp"
 #include "kernels/case/pattern.hpp"
@@ -219,8 +221,10 @@ class CudnnExecution : public Execution {
   Operands last_;
 };
 
+template <RowStorage kStorage>
 Refusal why_not(const Case& work, const Variant&) {
-  if (work.pass != Pass::forward) return "cudnn computes the forward pass only";
+  if (work.pass != Pass::forward && kStorage == RowStorage::gathered)
+    return "cudnn_gather computes the forward pass only";
   if (work.ring_size > 1) return "cudnn runs on one rank only";
   if (work.dtype == Dtype::fp32) return "cuDNN's fused attention takes bf16 and fp16 only";
   if (work.head_dim % 8 != 0) return "cuDNN's fused attention needs a head_dim that is a multiple of 8";
@@ -253,6 +257,7 @@ nlohmann::json library(const char* layout) {
 
 template <RowStorage kStorage>
 double workspace_bytes(const Case& work, int) {
+  if (work.pass == Pass::backward) return cudnn_backward_workspace_bytes(work);
   const std::vector<RowStorage> storage = storage_of(work, kStorage);
   const GatheredRows rows = gathered_rows_of(work, storage);
   return cuda::BranchResults::workspace_bytes(work, storage) + (rows.q + 2 * rows.kv) * row_bytes(work);
@@ -260,6 +265,7 @@ double workspace_bytes(const Case& work, int) {
 
 template <RowStorage kStorage>
 std::unique_ptr<Execution> prepare(const Case& work, const KernelChoice&, int) {
+  if (work.pass == Pass::backward) return cudnn_backward(work);
   return std::make_unique<CudnnExecution>(work, kStorage);
 }
 
@@ -271,7 +277,7 @@ const Implementation kCudnn = {
     .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = gpu_product_unit,
-    .why_not = why_not,
+    .why_not = why_not<RowStorage::in_place>,
     .why_not_on = why_not_on,
     .workspace_bytes = workspace_bytes<RowStorage::in_place>,
     .prepare = prepare<RowStorage::in_place>,
@@ -284,7 +290,7 @@ const Implementation kCudnnGather = {
     .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = gpu_product_unit,
-    .why_not = why_not,
+    .why_not = why_not<RowStorage::gathered>,
     .why_not_on = why_not_on,
     .workspace_bytes = workspace_bytes<RowStorage::gathered>,
     .prepare = prepare<RowStorage::gathered>,

@@ -59,7 +59,7 @@ cudnnHandle_t handle() {
   return made;
 }
 
-enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kLse };
+enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kLse, kDO, kDQ, kDK, kDV };
 
 // [outer, heads, rows, width] with the strides of the call in elements.
 fe::graph::Tensor_attributes tensor(Uid uid, std::int64_t outer, std::int64_t heads, std::int64_t rows,
@@ -68,6 +68,30 @@ fe::graph::Tensor_attributes tensor(Uid uid, std::int64_t outer, std::int64_t he
       .set_uid(uid)
       .set_dim({outer, heads, rows, width})
       .set_stride({strides.outer * width, strides.head * width, strides.row * width, 1});
+}
+
+// LSE of a backward call. cuDNN below 9.26 reads no other layout.
+fe::graph::Tensor_attributes packed_lse(const AttentionCall& call) {
+  return fe::graph::Tensor_attributes()
+      .set_uid(kLse)
+      .set_dim({call.outer, call.heads, call.queries, 1})
+      .set_stride({call.heads * call.queries, call.queries, 1, 1})
+      .set_data_type(fe::DataType_t::FLOAT);
+}
+
+void describe(fe::graph::Graph& graph, Dtype dtype) {
+  graph.set_io_data_type(dtype == Dtype::bf16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::HALF)
+      .set_intermediate_data_type(fe::DataType_t::FLOAT)
+      .set_compute_data_type(fe::DataType_t::FLOAT);
+}
+
+template <class Attributes>
+Attributes attributes_of(const char* name, std::int64_t head_dim, Mask mask) {
+  Attributes attributes;
+  attributes.set_name(name).set_attn_scale(1 / std::sqrt(static_cast<float>(head_dim)));
+  if (mask == Mask::causal)
+    attributes.set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT).set_diagonal_band_right_bound(0);
+  return attributes;
 }
 
 // The plans of cuDNN's heuristics that cuDNN can build, each once: the modes name many of them again.
@@ -124,18 +148,12 @@ CudnnSdpa::CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dty
     : state_(std::make_unique<State>()) {
   if (!cudnn_absence().empty()) throw std::runtime_error(cudnn_absence());
   fe::graph::Graph& graph = state_->graph;
-  graph.set_io_data_type(dtype == Dtype::bf16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::HALF)
-      .set_intermediate_data_type(fe::DataType_t::FLOAT)
-      .set_compute_data_type(fe::DataType_t::FLOAT);
+  describe(graph, dtype);
   const Tensor q = graph.tensor(tensor(kQ, call.outer, call.heads, call.queries, head_dim, call.q));
   const Tensor k = graph.tensor(tensor(kK, call.outer, call.kv_heads, call.keys, head_dim, call.kv));
   const Tensor v = graph.tensor(tensor(kV, call.outer, call.kv_heads, call.keys, head_dim, call.kv));
-  auto options = fe::graph::SDPA_attributes()
-                     .set_name("attention")
-                     .set_generate_stats(true)
-                     .set_attn_scale(1 / std::sqrt(static_cast<float>(head_dim)));
-  if (mask == Mask::causal)
-    options.set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT).set_diagonal_band_right_bound(0);
+  auto options = attributes_of<fe::graph::SDPA_attributes>("attention", head_dim, mask);
+  options.set_generate_stats(true);
   const auto [o, lse] = graph.sdpa(q, k, v, options);
   const auto place = [&](const Tensor& output, Uid uid, std::int64_t width) {
     output->set_output(true)
@@ -146,6 +164,35 @@ CudnnSdpa::CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dty
   place(o, kO, head_dim);
   place(lse, kLse, 1);
   lse->set_data_type(fe::DataType_t::FLOAT);
+  state_->plans = build(graph);
+}
+
+CudnnSdpa::CudnnSdpa(const AttentionCall& call, const AttentionCall& gradients, std::int64_t head_dim,
+                     Dtype dtype, Mask mask)
+    : state_(std::make_unique<State>()) {
+  if (!cudnn_absence().empty()) throw std::runtime_error(cudnn_absence());
+  fe::graph::Graph& graph = state_->graph;
+  describe(graph, dtype);
+  const auto queries = [&](Uid uid) {
+    return graph.tensor(tensor(uid, call.outer, call.heads, call.queries, head_dim, call.q));
+  };
+  const auto keys = [&](Uid uid) {
+    return graph.tensor(tensor(uid, call.outer, call.kv_heads, call.keys, head_dim, call.kv));
+  };
+  const Tensor q = queries(kQ), o = queries(kO), d_o = queries(kDO), k = keys(kK), v = keys(kV);
+  const Tensor lse = graph.tensor(packed_lse(call));
+  const auto [d_q, d_k, d_v] = graph.sdpa_backward(
+      q, k, v, o, d_o, lse, attributes_of<fe::graph::SDPA_backward_attributes>("gradients", head_dim, mask));
+  const auto place = [&](const Tensor& output, Uid uid, std::int64_t heads, std::int64_t rows,
+                         const RowStrides& strides) {
+    output->set_output(true)
+        .set_uid(uid)
+        .set_dim({call.outer, heads, rows, head_dim})
+        .set_stride({strides.outer * head_dim, strides.head * head_dim, strides.row * head_dim, 1});
+  };
+  place(d_q, kDQ, call.heads, call.queries, gradients.q);
+  place(d_k, kDK, call.kv_heads, call.keys, gradients.kv);
+  place(d_v, kDV, call.kv_heads, call.keys, gradients.kv);
   state_->plans = build(graph);
 }
 
@@ -162,6 +209,8 @@ void CudnnSdpa::run(std::size_t plan, const SdpaRows& rows, void* workspace) con
                                                      {kV, const_cast<void*>(rows.v)},
                                                      {kO, rows.o},
                                                      {kLse, rows.lse}};
+  if (rows.d_o != nullptr)
+    tensors.insert({{kDO, const_cast<void*>(rows.d_o)}, {kDQ, rows.d_q}, {kDK, rows.d_k}, {kDV, rows.d_v}});
   check(state_->graph.execute_plan_at_index(handle(), tensors, workspace, state_->plans[plan].index),
         "execution");
 }

@@ -25,7 +25,12 @@ struct SdpaRows {
   const void* k = nullptr;
   const void* v = nullptr;
   void* o = nullptr;
-  float* lse = nullptr;  // natural logarithm
+  float* lse = nullptr;  // natural logarithm; of a backward call packed as [outer, heads, rows]
+  // Of a backward call, which reads O and LSE.
+  const void* d_o = nullptr;
+  void* d_q = nullptr;
+  void* d_k = nullptr;
+  void* d_v = nullptr;
 };
 
 // A way of cuDNN to compute a call: an engine with its settings.
@@ -42,6 +47,10 @@ class CudnnSdpa {
  public:
   // Throws std::runtime_error with cuDNN's reason if cuDNN has no plan for the shape.
   CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dtype, Mask mask);
+  // Its backward pass. dO and O have the layout of Q. `gradients` is the call with the row strides of dQ (q),
+  // and of dK and dV (kv).
+  CudnnSdpa(const AttentionCall& call, const AttentionCall& gradients, std::int64_t head_dim, Dtype dtype,
+            Mask mask);
   ~CudnnSdpa();
   CudnnSdpa(CudnnSdpa&&) noexcept;
   // At least one and at most kMostSdpaPlans, built, in the order in which cuDNN's heuristics prefer them.

@@ -26,6 +26,10 @@ CudnnSdpa::CudnnSdpa(const AttentionCall&, std::int64_t, Dtype, Mask) {
   throw std::runtime_error(cudnn_absence());
 }
 
+CudnnSdpa::CudnnSdpa(const AttentionCall&, const AttentionCall&, std::int64_t, Dtype, Mask) {
+  throw std::runtime_error(cudnn_absence());
+}
+
 CudnnSdpa::~CudnnSdpa() = default;
 CudnnSdpa::CudnnSdpa(CudnnSdpa&&) noexcept = default;
 

@@ -13,8 +13,11 @@ std::string_view embedded_request_loop();
 std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
 std::string_view embedded_sdpa_backends();
+std::string_view embedded_sdpa_gradients();
+std::string_view embedded_selected_rows();
 std::string_view embedded_torch_context_parallel();
 std::string_view embedded_torch_windows();
+std::string_view embedded_jax_fa3();
 std::string_view embedded_jax_ring();
 std::string_view embedded_origin();
 std::string_view embedded_kept_choice();
@@ -23,7 +26,8 @@ std::string_view embedded_window_pairs();
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kBackends = {"flash", "efficient", "math", "cudnn", "fa3", "flex"};
+constexpr std::array<std::string_view, 7> kBackends = {"flash", "efficient", "math", "cudnn",
+                                                       "fa3",   "fa4",       "flex"};
 constexpr std::array<std::string_view, 2> kRotations = {"allgather", "ring"};
 constexpr std::array<std::string_view, 3> kWindowKernels = {"flex", "flex_boxes", "natten"};
 constexpr std::array<std::string_view, 24> kOriginModules = {"off",
@@ -130,11 +134,11 @@ const Implementation kDeclaredExternal = [] {
   return implementation;
 }();
 
-const Implementation kTorchSdpa =
-    framework("torch_sdpa",
-              "PyTorch's attention, also .flash (FlashAttention-2), .fa3 (FlashAttention-3), .flex "
-              "(FlexAttention), .cudnn, .efficient, .math; needs --allow-external",
-              kBackends, why_not_on_rings);
+const Implementation kTorchSdpa = framework(
+    "torch_sdpa",
+    "PyTorch's attention, also .flash (FlashAttention-2), .fa3 and .fa4 (FlashAttention-3 and 4), .flex "
+    "(FlexAttention), .cudnn, .efficient, .math; needs --allow-external",
+    kBackends, why_not_on_rings);
 
 const Implementation kTorchContextParallel =
     framework("torch_context_parallel",
@@ -144,6 +148,10 @@ const Implementation kTorchContextParallel =
 const Implementation kJaxRing =
     framework("jax_ring", "the ring of flash-attn3-jax: FlashAttention-3 under JAX; needs --allow-external",
               {}, why_not_on_one_rank);
+
+const Implementation kJaxFa3 =
+    framework("jax_fa3", "FlashAttention-3 of flash-attn3-jax under JAX, on one GPU; needs --allow-external",
+              {}, why_not_on_rings);
 
 const Implementation kTorchWindows = [] {
   Implementation implementation = framework(
@@ -164,14 +172,17 @@ const Implementation kOrigin =
 std::string embedded_script(std::string_view name) {
   const std::string loop = as_module("request_loop", embedded_request_loop());
   if (name == kJaxRing.name) return loop + "\n" + std::string(embedded_jax_ring());
+  if (name == kJaxFa3.name)
+    return loop + as_module("jax_ring", embedded_jax_ring()) + "\n" + std::string(embedded_jax_fa3());
   const std::string server = as_module("fork_server", embedded_fork_server());
   if (name == kTorchContextParallel.name)
     return loop + server + "\n" + std::string(embedded_torch_context_parallel());
   const std::string shared = loop + server + as_module("torch_program", embedded_torch_program());
   if (name == kOrigin.name) return shared + "\n" + std::string(embedded_origin());
   if (name == kTorchSdpa.name)
-    return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
-           std::string(embedded_torch_sdpa());
+    return shared + as_module("sdpa_backends", embedded_sdpa_backends()) +
+           as_module("sdpa_gradients", embedded_sdpa_gradients()) +
+           as_module("selected_rows", embedded_selected_rows()) + "\n" + std::string(embedded_torch_sdpa());
   return shared + as_module("kept_choice", embedded_kept_choice()) +
          as_module("natten_windows", embedded_natten_windows()) +
          as_module("window_pairs", embedded_window_pairs()) + "\n" + std::string(embedded_torch_windows());

@@ -13,6 +13,7 @@ namespace hilbench {
 extern const Implementation kTorchSdpa;
 extern const Implementation kTorchContextParallel;
 extern const Implementation kTorchWindows;
+extern const Implementation kJaxFa3;
 extern const Implementation kJaxRing;
 extern const Implementation kOrigin;
 // The text of one of them by the name of its baseline, with the modules of this folder that it imports; it is

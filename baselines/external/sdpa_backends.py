@@ -1,4 +1,5 @@
-"""The kernels that torch_sdpa.py calls for tensors of one shape: those of PyTorch, FlashAttention-3 and FlexAttention."""
+"""The kernels that torch_sdpa.py calls for tensors of one shape: those of PyTorch, FlashAttention-3 and 4, and
+FlexAttention. Those of the backward pass are in sdpa_gradients.py."""
 
 import glob
 import importlib.util
@@ -14,6 +15,9 @@ BACKENDS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "mat
 FA3 = "fa3"
 FA3_HEAD_DIMS = (64, 128)  # that the package has
 
+FA4 = "fa4"
+FA4_PACKAGE = "flash-attn-4"
+
 FLEX = "flex"
 FLEX_TILE = 128  # rows and columns of a block of the mask
 FLEX_TRIALS = 10
@@ -22,26 +26,39 @@ FLEX_DTYPES = ("fp32", "fp16", "bf16")
 torch = None  # torch_sdpa.py sets it
 
 
+def fused_attention(backend, q, k, v, causal):
+    """All that PyTorch's operator returns: O, LSE, and what its backward operator wants to have besides."""
+    aten = torch.ops.aten
+    if backend == "flash" and q.device.type == "cpu":
+        return aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal)
+    if backend == "flash":
+        return aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal, False)
+    if backend == "efficient":
+        return aten._scaled_dot_product_efficient_attention(q, k, v, None, True, 0.0, causal)
+    return aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, causal, False)
+
+
 def attend(backend, q, k, v, causal, gqa):
     """O [batch, heads, rows, head_dim] and LSE [batch, heads, rows, 1], or None if the backend has none."""
-    aten = torch.ops.aten
     if backend == "math":
-        return aten._scaled_dot_product_attention_math(q, k, v, None, 0.0, causal, enable_gqa=gqa)[0], None
-    if backend == "flash" and q.device.type == "cpu":
-        o, lse = aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal)
-    elif backend == "flash":
-        o, lse = aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal, False)[:2]
-    elif backend == "efficient":
-        o, lse = aten._scaled_dot_product_efficient_attention(q, k, v, None, True, 0.0, causal)[:2]
-    else:
-        o, lse = aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, causal, False)[:2]
+        math = torch.ops.aten._scaled_dot_product_attention_math
+        return math(q, k, v, None, 0.0, causal, enable_gqa=gqa)[0], None
+    o, lse = fused_attention(backend, q, k, v, causal)[:2]
     lse = lse.reshape(o.shape[0], o.shape[1], -1)[..., :o.shape[2]]  # efficient pads its rows
     return o, lse.unsqueeze(-1)
 
 
-def chosen_backend(option, q, k, v, causal, gqa):
+def with_gradients(x):
+    """A tensor like it, of which autograd wants the gradient."""
+    return (x.clone() if x.is_inference() else x.detach()).requires_grad_()
+
+
+def chosen_backend(option, q, k, v, causal, gqa, gradients):
     """Name of the backend that PyTorch runs for these tensors, or None and why PyTorch runs none."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
+    if gradients:
+        with torch.inference_mode(False):
+            return chosen_backend(option, *map(with_gradients, (q, k, v)), causal, gqa, gradients=False)
     backends = {name: SDPBackend.__members__[member] for name, member in BACKENDS.items()}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -87,11 +104,48 @@ def attend_fa3(q, k, v, causal, out=None):
     return o.transpose(1, 2), lse.unsqueeze(-1)
 
 
+def load_fa4(case):
+    """Raises Unsupported if there is no flash-attn-4, or it does not compute the case."""
+    if case.device != "cuda":
+        raise Unsupported("fa4: needs a GPU of compute capability 9.0 or more")
+    if torch.cuda.get_device_capability() < (9, 0):
+        raise Unsupported("fa4: needs compute capability 9.0 or more, this GPU has {}.{}".format(
+            *torch.cuda.get_device_capability()))
+    if case.dtype == "fp32":
+        raise Unsupported("fa4: computes fp16 and bf16, not fp32")
+    try:
+        import flash_attn.cute.interface  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise Unsupported(f"fa4: no {FA4_PACKAGE} for {sys.executable}, or not all that it needs: {first_line(error)}")
+    except Exception as error:
+        raise Unsupported(f"fa4: {FA4_PACKAGE} does not load: {first_line(error)}")
+
+
+def attend_fa4(q, k, v, causal):
+    """As attend()."""
+    from flash_attn.cute import interface
+    rows = (x.transpose(1, 2) for x in (q, k, v))
+    o, lse = interface._flash_attn_fwd(*rows, causal=causal, return_lse=True)[:2]
+    return o.transpose(1, 2), lse.unsqueeze(-1)
+
+
+def tried_fa4(call, *tensors):
+    """What it returns; raises Unsupported if the package does not compile its kernel."""
+    try:
+        return call(*tensors)
+    except torch.OutOfMemoryError:
+        raise
+    except Exception as error:
+        raise Unsupported(f"fa4: {FA4_PACKAGE} does not compute it: {first_line(error)}")
+
+
 def load_flex(case):
     """Raises Unsupported if PyTorch's FlexAttention cannot compute the case."""
     if case.dtype not in FLEX_DTYPES:
         raise Unsupported(f"flex: computes {', '.join(FLEX_DTYPES)}, not {case.dtype}")
     import_flex(case)
+    if case.device == "cpu" and case.backward():
+        raise Unsupported("flex: has no backward pass on a CPU")
     if case.device == "cpu" and case.merges():
         raise Unsupported("flex: returns no LSE on a CPU, which merging branches needs")
 
@@ -137,23 +191,24 @@ class Flex:
         offsets = tuple(piece.mask_offsets) if piece.causal else ()
         kind = *((x.shape, x.stride()) for x in (q, k, v)), piece.gqa, offsets, piece.mask_dilation
         if kind not in cls.made:
-            cls.made[kind] = cls(piece, q, k, v)
+            made = cls(piece, q, k, v, lse=q.device.type == "cuda")
+            made.options = made.fastest(cls.candidates(piece, q), q, k, v)
+            cls.made[kind] = made
         return cls.made[kind]
 
-    def __init__(self, piece, q, k, v):
+    def __init__(self, piece, q, k, v, lse):
         from torch.nn.attention import flex_attention as module
         compiled = torch.compile(module.flex_attention, dynamic=False, fullgraph=True, mode=FLEX_MODE)
         self.mask = module._create_empty_block_mask(q, k)  # the compiled function would make it in every execution
         if piece.causal:
             self.mask = flex_mask(q.shape[2], k.shape[2], piece.mask_offsets, piece.mask_dilation, q.device)
-        self.lse = q.device.type == "cuda"
+        self.lse, self.options = lse, {}
         wanted = lse_request(module) if self.lse else {}
 
         def call(q, k, v, options):
             return compiled(q, k, v, block_mask=self.mask, enable_gqa=piece.gqa, kernel_options=options, **wanted)
 
         self.call = call
-        self.options = self.fastest(self.candidates(piece, q), q, k, v)
 
     @staticmethod
     def candidates(piece, q):

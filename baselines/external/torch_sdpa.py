@@ -8,79 +8,30 @@ there is no such view and gathering is faster. Every segment is one entry of the
 output, and branches are merged by their LSE in fp32. The measured time includes all of this; on a GPU it is one CUDA
 graph, timed by events, on a CPU it is timed by perf_counter.
 
-The backward pass is computed on a CPU, by the operator of PyTorch's fused attention there, with the O and LSE of all
-branches; gradients of branches, and of heads that share a K/V head, are added up in fp32.
+The option fa4 is FlashAttention-4 of the package flash-attn-4, which compiles its kernels itself.
 
-Not computed: the backward pass on a GPU, ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch would have to
-store such a mask; only flex need not), merging with `math`, or with `flex` on a CPU (they return no LSE), head_dim that
-is not a multiple of 8.
+The backward pass takes the O and LSE of all branches, piece by piece (sdpa_gradients.py). Gradients of branches, and of
+heads that share a K/V head where a kernel does not share it, are added up in fp32.
+
+Not computed: ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch would have to store such
+a mask; only flex need not), merging with `math`, or with `flex` on a CPU (they return no LSE), head_dim that is not a
+multiple of 8, gradients with `fa3`, or with `flex` on a CPU.
 """
 
 import time
 
 import sdpa_backends
+import sdpa_gradients
+import selected_rows
 import torch_program
-from sdpa_backends import BACKENDS, FA3, FLEX, Flex, attend, attend_fa3, chosen_backend, load_fa3, load_flex
+from sdpa_backends import (BACKENDS, FA3, FA4, FA4_PACKAGE, FLEX, Flex, attend, attend_fa3, attend_fa4, chosen_backend,
+                           load_fa3, load_fa4, load_flex, tried_fa4)
+from sdpa_gradients import FlexGradients, gradients_of
+from selected_rows import Rows
 from torch_program import (FLEX_MODE, FLEX_TUNING_S, TRIALS, Clock, Unsupported, available_bytes, cudnn_version,
                            package_version)
 
 torch = None  # imported late, so that the answer to hello can say that it is missing
-
-
-class Rows:
-    """The rows that some heads select in `segments` equal stretches of the sequence, in a contiguous
-    [batch, sequence, width, x] tensor: segment s of head h has rows begin + s * length + offsets[h] + j * step for
-    `count` values of j. A strided view if the rows of successive heads are equally spaced, else an index."""
-
-    def __init__(self, begin, segments, length, heads, offsets, step, count, width, device):
-        first = [offset * width + head for offset, head in zip(offsets, heads)]  # row of each head at j = 0
-        apart = first[1] - first[0] if len(first) > 1 else 1
-        self.shape = segments, count, len(heads)
-        self.strides = length * width, step * width, apart
-        self.begin = begin * width + first[0]
-        self.index = self.added = None
-        if apart <= 0 or first != [first[0] + i * apart for i in range(len(first))]:
-            s, j = torch.meshgrid(torch.arange(segments), torch.arange(count), indexing="ij")
-            rows = ((begin + s * length + j * step) * width).unsqueeze(-1) + torch.tensor(first)
-            self.index = rows.flatten().to(device)
-
-    def view(self, x):
-        batch, _, _, size = x.shape
-        strides = [x.stride(0), *(stride * size for stride in self.strides), 1]
-        return x.as_strided([batch, *self.shape, size], strides, x.storage_offset() + self.begin * size)
-
-    def take(self, x):
-        """[batch * segments, heads, count, x]"""
-        if self.index is None:
-            return self.view(x).flatten(0, 1).transpose(1, 2)
-        rows = x.flatten(1, 2).index_select(1, self.index)
-        return rows.view(-1, *self.shape[1:], x.shape[-1]).transpose(1, 2)
-
-    def rows_of(self, x):
-        """[batch * segments, count, heads, x] of x itself, or None if there is no such view."""
-        if x is None or self.index is not None:
-            return None
-        rows = self.view(x)
-        if rows.shape[0] > 1 and rows.shape[1] > 1 and rows.stride(0) != rows.shape[1] * rows.stride(1):
-            return None
-        return rows.flatten(0, 1)
-
-    def add(self, x, rows):
-        """Adds rows, of which several may be the same one of x."""
-        batch, size = x.shape[0], x.shape[-1]
-        if self.added is None:
-            s, j, h = torch.meshgrid(*(torch.arange(n) for n in self.shape), indexing="ij")
-            self.added = (self.begin + s * self.strides[0] + j * self.strides[1] + h * self.strides[2]).flatten()
-            if self.index is not None:
-                self.added = self.index
-        x.view(batch, -1, size).index_add_(1, self.added, rows.transpose(1, 2).reshape(batch, -1, size).float())
-
-    def put(self, x, rows):
-        rows = rows.transpose(1, 2)
-        if self.index is None:
-            self.view(x).copy_(rows.unflatten(0, (x.shape[0], self.shape[0])))
-        else:
-            x.view(x.shape[0], -1, x.shape[-1]).index_copy_(1, self.index, rows.reshape(x.shape[0], -1, x.shape[-1]))
 
 
 class Piece:
@@ -113,26 +64,32 @@ class Piece:
         self.backend = None
         repeated = [self.case.kv_head(h) for h in self.heads]
         shared = sorted(set(repeated))
-        each = len(repeated) // len(shared)
-        uniform = repeated == [g for g in shared for _ in range(each)]
-        for kv_heads in ([shared] if uniform and each > 1 else []) + [repeated]:
+        self.each = len(repeated) // len(shared)  # query heads of a K/V head; 0 if not of all as many
+        if repeated != [g for g in shared for _ in range(self.each)]:
+            self.each = 0
+        self.shared = self.select_keys(shared)
+        sharing = self.each > 1 and not (self.case.backward() and self.device.type == "cpu")
+        for kv_heads in ([shared] if sharing else []) + [repeated]:
             self.gqa, self.kv = len(kv_heads) < len(repeated), self.select_keys(kv_heads)
-            if option == FA3:
-                self.backend = FA3
+            if option in (FA3, FA4):
+                self.backend = option
                 return
             tensors = self.q.take(q), self.kv.take(k), self.kv.take(v)
             if option == FLEX:
-                self.backend, self.flex = FLEX, Flex.of(self, *tensors)
+                self.backend = FLEX
+                self.flex = None if self.case.backward() else Flex.of(self, *tensors)
                 return
-            self.backend, against = chosen_backend(option, *tensors, self.causal, self.gqa)
-            if self.backend:
+            self.backend, against = chosen_backend(option, *tensors, self.causal, self.gqa, self.case.backward())
+            repeats = self.gqa and self.backend == "math" and self.case.backward()
+            if self.backend and not repeats:
                 return
         raise Unsupported(f"{option or 'no backend'}: {against}")
 
-    def choose_gradients(self):
-        """The CPU's fused kernels, which take a K/V head for each head."""
-        self.backend, self.gqa = "flash", False
-        self.kv = self.select_keys([self.case.kv_head(h) for h in self.heads])
+    def keys_of(self, gradient):
+        """Rows of dK or dV, and the rows of K/V that they are added to."""
+        if self.gqa or self.each <= 1:
+            return gradient, self.kv
+        return gradient.unflatten(1, (-1, self.each)).sum(2, dtype=torch.float32), self.shared
 
     def attend(self, q, k, v, output=None):
         """O and LSE; O is None if it was written to `output`, which has the shape of Q."""
@@ -140,6 +97,8 @@ class Piece:
             out = self.q.rows_of(output)
             o, lse = attend_fa3(self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal, out)
             return None if out is not None else o, lse
+        if self.backend == FA4:
+            return attend_fa4(self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal)
         if self.backend == FLEX:
             return self.flex.attend(self.q.take(q), self.kv.take(k), self.kv.take(v))
         return attend(self.backend, self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal, self.gqa)
@@ -194,9 +153,8 @@ class Case:
         return pieces
 
     def refuse(self, option):
-        if self.backward() and (self.device != "cpu" or option not in ("", "flash")):
-            name = f"torch_sdpa.{option}" if option else "torch_sdpa"
-            raise Unsupported(f"{name} computes the forward pass only on device {self.device}")
+        if self.backward() and option == FA3:
+            raise Unsupported("fa3: fa3-fwd computes the forward pass only")
         if self.ring_size > 1:
             raise Unsupported("torch_sdpa runs on one rank only")
         if self.head_dim % 8:
@@ -213,22 +171,37 @@ class Attention:
         self.device = torch.device(case.device)
         self.pieces = case.pieces(self.device, grouping)
         for piece in self.pieces:
-            if case.backward():
-                piece.choose_gradients()
-            else:
-                piece.choose(option, *self.inputs)
+            piece.choose(option, *self.inputs[:3])
         self.gathers = any(rows.index is not None for piece in self.pieces for rows in (piece.q, piece.kv))
         self.backends = sorted({piece.backend for piece in self.pieces})
         self.merging = case.merges()
         self.check_math()
-        self.clock = Clock(case.device, self.execute)
+        self.make_ready()
+        self.clock = self.made_clock()
+
+    def renew(self):
+        pass
+
+    def make_ready(self):
+        if FA4 in self.backends:
+            for piece in self.pieces:
+                tried_fa4(piece.attend, *self.inputs)
+
+    def made_clock(self):
+        try:
+            return Clock(self.case.device, self.execute)
+        except RuntimeError:
+            if FA4 not in self.backends:
+                raise
+            return Clock(self.case.device, self.execute, graph=False)  # its launches need not be what a graph takes
 
     def check_math(self):
         if "math" not in self.backends:
             return
-        if self.merging:
+        if self.merging and not self.case.backward():
             raise Unsupported("math returns no LSE, which merging branches needs")
-        wanted = 3 * max(piece.score_bytes for piece in self.pieces)
+        scores = max(piece.score_bytes for piece in self.pieces)
+        wanted = 3 * (scores * 4 // self.case.element_bytes if self.case.backward() else scores)
         if self.device.type == "cpu" and wanted > available_bytes():
             raise Unsupported(f"math needs about {wanted / 2**30:.1f} GiB for its scores")
 
@@ -279,17 +252,53 @@ class Attention:
 class Gradients(Attention):
     """dQ, dK and dV, a piece at a time."""
 
-    def execute(self):
+    def make_ready(self):
+        with torch.inference_mode(False), torch.no_grad():  # autograd takes no tensors of the inference mode
+            for piece in self.pieces:
+                self.make_ready_for(piece)
+
+    def make_ready_for(self, piece):
+        if piece.backend == FLEX:
+            piece.flex = FlexGradients(piece, self.inputs, self.merging)
+            piece.gradients = piece.flex.gradients
+            return
+        piece.gradients = gradients_of(piece, *self.operands(piece)[1:4])
+        if piece.backend == FA4:
+            tried_fa4(piece.gradients, *self.operands(piece))
+
+    def operands(self, piece):
+        """Rows of dO, Q, K, V, O and LSE."""
         q, k, v, d_o, o, lse = self.inputs
-        gradients = [torch.zeros(x.shape, dtype=torch.float32) for x in (q, k, v)]
+        keys = [piece.kv.take(x) for x in (k, v)]
+        return piece.q.take(d_o), piece.q.take(q), *keys, piece.q.take(o), piece.q.take(lse)
+
+    def execute(self):
+        with torch.inference_mode(False), torch.no_grad():
+            return self.computed()
+
+    def computed(self):
+        kind = self.inputs[0].dtype
+        if len(self.pieces) == 1 and self.pieces[0].full and self.pieces[0].each:
+            piece = self.pieces[0]
+            d_q, *keys = piece.gradients(*self.operands(piece))[:3]
+            return [part.to(kind).transpose(1, 2) for part in (d_q, *(piece.keys_of(part)[0] for part in keys))]
+        # Whether a row is in one piece alone: of Q, and of K and V.
+        keys_once = len(self.case.segments) == 1 and all(piece.each for piece in self.pieces)
+        once = not self.merging, keys_once, keys_once
+        sums = [torch.zeros_like(x, dtype=kind if alone else torch.float32) for x, alone in zip(self.inputs, once)]
         for piece in self.pieces:
-            rows = [piece.q.take(x) for x in (d_o, q, o, lse)]
-            keys = [piece.kv.take(x) for x in (k, v)]
-            parts = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
-                rows[0], rows[1], *keys, rows[2], rows[3].squeeze(-1), 0.0, piece.causal)
-            for to, selected, part in zip(gradients, (piece.q, piece.kv, piece.kv), parts):
-                selected.add(to, part)
-        return [gradient.to(q.dtype) for gradient in gradients]
+            d_q, d_k, d_v = piece.gradients(*self.operands(piece))[:3]
+            for to, alone, (part, rows) in zip(sums, once, ((d_q, piece.q), piece.keys_of(d_k), piece.keys_of(d_v))):
+                if alone:
+                    rows.put(to, part.to(kind))
+                else:
+                    rows.add(to, part)
+        return [gradient.to(kind) for gradient in sums]
+
+    def renew(self):
+        for piece in self.pieces:
+            if piece.backend == FLEX:
+                piece.flex.renew()
 
 
 def fastest_attention(case, option, inputs):
@@ -307,11 +316,11 @@ def fastest_attention(case, option, inputs):
 
 
 class Sdpa(torch_program.Program):
-    NAME, OPTIONS = "torch_sdpa", ("", *BACKENDS, FA3, FLEX)
+    NAME, OPTIONS = "torch_sdpa", ("", *BACKENDS, FA3, FA4, FLEX)
 
     def about(self):
         global torch
-        torch = sdpa_backends.torch = torch_program.torch
+        torch = sdpa_backends.torch = sdpa_gradients.torch = selected_rows.torch = torch_program.torch
         gpu = torch.cuda.is_available() and torch.backends.cudnn.is_available()
         return {"cudnn": cudnn_version() if gpu else None, "backward": True}
 
@@ -320,6 +329,8 @@ class Sdpa(torch_program.Program):
         case.refuse(option)
         if option == FA3:
             load_fa3(case)
+        if option == FA4:
+            load_fa4(case)
         if option == FLEX:
             load_flex(case)
         return case
@@ -333,14 +344,20 @@ class Sdpa(torch_program.Program):
     def output(self):
         return self.clock.output
 
+    def renew(self):
+        self.attention.renew()
+
     def libraries(self, device):
         """What computes beside PyTorch itself, for the record."""
         backends, found = self.attention.backends, {}
         if device == "cuda":
             names = {"flash": "FlashAttention-2", "efficient": "xFormers", "cudnn": f"cuDNN {cudnn_version()}",
                      FA3: f"FlashAttention-3, fa3-fwd {package_version('fa3-fwd')}",
+                     FA4: f"FlashAttention-4, {FA4_PACKAGE} {package_version(FA4_PACKAGE)}",
                      FLEX: f"FlexAttention, Triton {package_version('triton')}"}
             found["libraries"] = [names[backend] for backend in backends if backend in names]
+        if self.attention.case.backward():
+            found["deterministic"] = device == "cpu" or set(backends) <= {"math", FLEX}  # others add by atomics
         if FA3 in backends:
             found["fa3_fwd"] = package_version("fa3-fwd")
         if FLEX in backends:

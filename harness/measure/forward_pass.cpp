@@ -18,8 +18,9 @@ Case forward_of(Case work) {
   work.pass = Pass::forward;
   return work;
 }
-std::vector<Case> passes_of(const Case& work) {
-  if (work.pass != Pass::both) return {work};
+std::vector<Case> passes_of(const Case& work, Saved saved) {
+  const bool again = work.pass == Pass::backward && saved == Saved::inputs;
+  if (work.pass != Pass::both && !again) return {work};
   Case backward = work;
   backward.pass = Pass::backward;
   return {forward_of(work), backward};

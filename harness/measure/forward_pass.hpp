@@ -32,7 +32,7 @@ class ForwardPass {
 
 // `work` with the forward pass alone.
 Case forward_of(Case work);
-// `work` by passes: two if it asks for both.
-std::vector<Case> passes_of(const Case& work);
+// `work` by the passes that a variant computes: the forward pass too if it is computed again.
+std::vector<Case> passes_of(const Case& work, Saved saved);
 
 }  // namespace hilbench

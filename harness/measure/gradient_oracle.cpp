@@ -88,17 +88,17 @@ class GradientWork {
     return pair;
   }
 
-  // Calls visit(position) for each key that the query sees, in all branches.
+  // Calls visit(branch, position) for each key that the query sees.
   template <class Visit>
   void for_each_key(const RowId& row, const Visit& visit) const {
     for (std::int64_t b = 0; b < std::ssize(work_.pattern); ++b)
-      for (const std::int64_t key : visible_keys(work_, row.head, b, row.position)) visit(key);
+      for (const std::int64_t key : visible_keys(work_, row.head, b, row.position)) visit(b, key);
   }
   // The same for the queries of a head that see a key.
   template <class Visit>
   void for_each_query(std::int64_t head, const RowId& key, const Visit& visit) const {
     for (std::int64_t b = 0; b < std::ssize(work_.pattern); ++b)
-      for (const std::int64_t query : seeing_queries(work_, head, b, key.position)) visit(query);
+      for (const std::int64_t query : seeing_queries(work_, head, b, key.position)) visit(b, query);
   }
 
   std::size_t row_number(std::int64_t batch, std::int64_t head, std::int64_t position) const {
@@ -117,7 +117,8 @@ class GradientWork {
     GradientRows& d_q = oracle[number_of(Gradient::q)];
     std::vector<char> marked = none_marked();
     for (const std::size_t i : numbers)
-      for_each_key(d_q.rows[i], [&](std::int64_t key) { marked[static_cast<std::size_t>(key)] = 1; });
+      for_each_key(d_q.rows[i],
+                   [&](std::int64_t, std::int64_t key) { marked[static_cast<std::size_t>(key)] = 1; });
     const HeldPair keys = held(marked, Tensor::k, Tensor::v, batch, kv_head);
     const std::int64_t count = std::ssize(numbers);
 #pragma omp parallel for num_threads(threads_) schedule(dynamic)
@@ -125,16 +126,18 @@ class GradientWork {
       const std::size_t i = numbers[static_cast<std::size_t>(number)];
       const RowId& row = d_q.rows[i];
       std::vector<const float*> k, v;
-      for_each_key(row, [&](std::int64_t key) {
+      std::vector<float> kept;
+      for_each_key(row, [&](std::int64_t branch, std::int64_t key) {
         k.push_back(keys.first.at(key));
         v.push_back(keys.second.at(key));
+        kept.push_back(kept_factor(work_, batch, row.head, branch, row.position, key));
       });
       const std::vector<float> q = row_of(Tensor::q, work_.heads, row);
       const std::vector<float> d_o = row_of(Tensor::d_o, work_.heads, row);
-      d_q.expected[i] = query_gradient(work_, Arithmetic::exact, q.data(), d_o.data(), k, v);
-      d_q.scales[i] = gradient_scale(d_q.expected[i],
-                                     query_gradient(work_, Arithmetic::plain, q.data(), d_o.data(), k, v),
-                                     forward_.lse[row_number(row.batch, row.head, row.position)]);
+      d_q.expected[i] = query_gradient(work_, Arithmetic::exact, q.data(), d_o.data(), k, v, kept);
+      d_q.scales[i] = gradient_scale(
+          d_q.expected[i], query_gradient(work_, Arithmetic::plain, q.data(), d_o.data(), k, v, kept),
+          forward_.lse[row_number(row.batch, row.head, row.position)]);
     }
   }
 
@@ -147,8 +150,9 @@ class GradientWork {
       if (kv_head_of(work_, head) != kv_head) continue;
       std::vector<char> marked = none_marked();
       for (const std::size_t i : numbers)
-        for_each_query(head, d_k.rows[i],
-                       [&](std::int64_t query) { marked[static_cast<std::size_t>(query)] = 1; });
+        for_each_query(head, d_k.rows[i], [&](std::int64_t, std::int64_t query) {
+          marked[static_cast<std::size_t>(query)] = 1;
+        });
       queries.emplace(head, held(marked, Tensor::q, Tensor::d_o, batch, head));
     }
     const std::int64_t count = std::ssize(numbers);
@@ -161,13 +165,14 @@ class GradientWork {
       for (const auto& of_head : queries) {
         const std::int64_t head = of_head.first;
         const HeldPair& rows = of_head.second;
-        for_each_query(head, row, [&](std::int64_t query) {
+        for_each_query(head, row, [&](std::int64_t branch, std::int64_t query) {
           const std::size_t at = row_number(batch, head, query);
           seeing.push_back({.q = rows.first.at(query),
                             .d_o = rows.second.at(query),
                             .lse = forward_.lse[at],
                             .delta = forward_.delta[at],
-                            .delta_2 = forward_.delta_size[at]});
+                            .delta_2 = forward_.delta_size[at],
+                            .kept = kept_factor(work_, batch, head, branch, query, row.position)});
           if (std::isfinite(forward_.lse[at])) lse = std::max<double>(lse, std::abs(forward_.lse[at]));
         });
       }

@@ -351,7 +351,8 @@ void finish_keys(const Case& work, const HeadProbe::KeySums& sums, std::size_t r
 
 GradientProbe make_gradient_probe(const Case& work, const InputTensors& inputs, std::uint64_t seed,
                                   int threads) {
-  GradientProbe probe{.left_out = has_windows(work) && count_work(work).pairs > kMostPairs};
+  const bool too_many = has_windows(work) && count_work(work).pairs > kMostPairs;
+  GradientProbe probe{.left_out = too_many || drops(dropout_of(work))};
   if (probe.left_out) return probe;
   ProbedGradient& d_q = probe.gradients[number_of(Gradient::q)] = probed(work, Gradient::q, seed);
   ProbedGradient& d_k = probe.gradients[number_of(Gradient::k)] = probed(work, Gradient::k, mix(seed));

@@ -28,7 +28,8 @@ struct ProbedGradient {
 
 struct GradientProbe {
   OfGradients<ProbedGradient> gradients;
-  // Of windows with too many pairs to be enumerated there is no probe.
+  // Of windows with too many pairs to be enumerated there is no probe, nor with dropout, which leaves no
+  // running sums.
   bool left_out = false;
 };
 

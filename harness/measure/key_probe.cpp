@@ -271,8 +271,14 @@ KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, const Comp
   std::vector<std::int32_t> position_of(slots.size());
   for (std::size_t t = 0; t < slots.size(); ++t)
     position_of[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
+  const bool dropout = drops(dropout_of(work));
+  if (dropout) leave_few_rows(work, probe.rows);
   probe.sums.resize(probe.rows.size() * static_cast<std::size_t>(work.head_dim));
   probe.sizes.resize(probe.sums.size());
+  if (dropout) {
+    add_kept_sums(work, inputs, threads, probe);
+    return probe;
+  }
   if (has_mask_blocks(work)) {
     add_mask_sums(work, inputs, position_of, threads, probe);
     return probe;

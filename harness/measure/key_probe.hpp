@@ -2,8 +2,9 @@
 // one and one swapped for another show at any length. docs/method.md says what it proves.
 //
 // All scores are 0. So a row that sees n keys (over all branches that cover it) has LSE = ln n, and O = S /
-// n, where S is the sum of the rows of V. Elements of V are +1 or -1 by a hash: S is about sqrt(n), a key
-// more or less moves every element of S by 1, and a key swapped for another moves half of them by 2.
+// n, where S is the sum of the rows of V, with dropout times 256 / t of those that are kept. Elements of V
+// are +1 or -1 by a hash: S is about sqrt(n), a key more or less moves every element of S by 1, and a key
+// swapped for another moves half of them by 2.
 #pragma once
 
 #include <cstdint>

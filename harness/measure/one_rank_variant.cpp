@@ -31,9 +31,10 @@ class OneRankVariant final : public PreparedVariant {
 
  private:
   nlohmann::json library() const;
+  bool recomputes() const { return variant_.kernel().saved == Saved::inputs; }
   OrderScope scope() const { return variant_.kernel().order_scope; }
   Operands operands() const;
-  // One pass of the case; a training step has two.
+  // One pass of the case; a training step has two, and so has a backward pass that computes O and LSE again.
   struct Stage {
     Case work;
     Index index = {};
@@ -58,8 +59,9 @@ class OneRankVariant final : public PreparedVariant {
   InputSet held_ = InputSet::first;
   std::vector<std::int32_t> slots_;  // empty: linear order
   std::vector<Stage> stages_;
-  Buffer moved_o_, moved_lse_;           // for order_scope `tokens` only
-  OfGradients<Buffer> moved_gradients_;  // of what the order moves
+  Buffer moved_o_, moved_lse_;            // for order_scope `tokens` only
+  Buffer recomputed_o_, recomputed_lse_;  // of the forward pass, if gradients alone are asked for
+  OfGradients<Buffer> moved_gradients_;   // of what the order moves
 };
 
 OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
@@ -67,7 +69,11 @@ OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
       bench_(bench),
       variant_(record.variant),
       inputs_(bench.stored) {
-  for (const Case& pass : passes_of(bench.work)) {
+  if (recomputes() && bench.work.pass == Pass::backward) {
+    recomputed_o_ = bench.device->allocate(bench.forward->o.bytes);
+    recomputed_lse_ = bench.device->allocate(bench.forward->lse.bytes);
+  }
+  for (const Case& pass : passes_of(bench.work, variant_.kernel().saved)) {
     Stage& stage = stages_.emplace_back(Stage{.work = pass});
     if (implementation().tile_rows != nullptr) stage.index = build(stage);
   }
@@ -84,9 +90,9 @@ OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
 }
 
 Operands OneRankVariant::operands() const {
-  const bool given = bench_.work.pass == Pass::backward;
-  const Buffer& o = given ? bench_.forward->o : bench_.o;
-  const Buffer& lse = given ? bench_.forward->lse : bench_.lse;
+  const bool alone = bench_.work.pass == Pass::backward;
+  const Buffer& o = !alone ? bench_.o : recomputes() ? recomputed_o_ : bench_.forward->o;
+  const Buffer& lse = !alone ? bench_.lse : recomputes() ? recomputed_lse_ : bench_.forward->lse;
   return {.q = inputs_.q.data(),
           .k = inputs_.k.data(),
           .v = inputs_.v.data(),
@@ -99,6 +105,7 @@ Operands OneRankVariant::operands() const {
 }
 
 void OneRankVariant::run() {
+  if (recomputes() && bench_.work.pass == Pass::both) run(stages_.front());  // the one whose O nobody keeps
   for (Stage& stage : stages_) run(stage);
 }
 
@@ -117,7 +124,8 @@ void OneRankVariant::run(Stage& stage) {
 }
 
 void OneRankVariant::fill_output(std::byte value) {
-  for (Buffer* buffer : {&bench_.o, &bench_.lse, &bench_.d_q, &bench_.d_k, &bench_.d_v})
+  for (Buffer* buffer :
+       {&bench_.o, &bench_.lse, &bench_.d_q, &bench_.d_k, &bench_.d_v, &recomputed_o_, &recomputed_lse_})
     if (buffer->data() != nullptr) bench_.device->fill(*buffer, value);
 }
 

@@ -20,7 +20,8 @@ struct SharedKeys {
   std::vector<std::int64_t> keys;  // positions, or slots if `slots` permute the inputs
   struct Use {
     std::size_t row = 0;
-    std::size_t branch = 0;  // number among the branches that cover the row
+    std::size_t branch = 0;    // number among the branches that cover the row
+    std::int64_t of_case = 0;  // its number in the case
     std::int64_t keys = 0;
   };
   std::vector<Use> uses;
@@ -48,7 +49,7 @@ class OracleWork {
       std::int64_t elements = 0;
       for (; end < shared_keys_.size() && (end == begin || elements < kHeldElements); ++end)
         elements += 2 * std::ssize(shared_keys_[end].keys) * work_.head_dim;
-      attend_to(std::span(shared_keys_).subspan(begin, end - begin));
+      attend_to(std::span(shared_keys_).subspan(begin, end - begin), oracle.rows);
     }
     oracle.expected.resize(oracle.rows.size());
     oracle.plain.resize(oracle.rows.size());
@@ -78,7 +79,7 @@ class OracleWork {
             found.try_emplace({row.batch, kv_head, b, windows ? slot : keys.front()}, shared_keys_.size());
         if (created) shared_keys_.push_back({.batch = row.batch, .kv_head = kv_head});
         SharedKeys& shared = shared_keys_[at->second];
-        shared.uses.push_back({i, exact_[i].size(), std::ssize(keys)});
+        shared.uses.push_back({i, exact_[i].size(), static_cast<std::int64_t>(b), std::ssize(keys)});
         if (keys.size() > shared.keys.size()) shared.keys = std::move(keys);
         exact_[i].emplace_back();
         plain_[i].emplace_back();
@@ -99,7 +100,7 @@ class OracleWork {
   }
 
   // Computes the results of all rows that use these keys.
-  void attend_to(std::span<const SharedKeys> parts) {
+  void attend_to(std::span<const SharedKeys> parts, const std::vector<RowId>& rows) {
     struct Item {
       const SharedKeys* shared;
       std::size_t begin;  // number of its first row in k_ and v_
@@ -111,9 +112,9 @@ class OracleWork {
       for (std::size_t j = 0; j < shared.keys.size(); ++j) keys.push_back({&shared, begin, j});
       for (std::size_t j = 0; j < shared.uses.size(); ++j) uses.push_back({&shared, begin, j});
     }
-    for (auto* rows : {&k_, &v_}) {
-      rows->clear();  // so that none is copied if they move
-      rows->resize(keys.size() * head_dim());
+    for (auto* held : {&k_, &v_}) {
+      held->clear();  // so that none is copied if they move
+      held->resize(keys.size() * head_dim());
     }
     const std::int64_t key_count = std::ssize(keys), result_count = 2 * std::ssize(uses);
 #pragma omp parallel for num_threads(threads_) schedule(static)
@@ -129,8 +130,15 @@ class OracleWork {
       auto& results = arithmetic == Arithmetic::exact ? exact_ : plain_;
       results[use.row][use.branch] =
           attend(work_, arithmetic, &queries_[use.row * head_dim()], &k_[item.begin * head_dim()],
-                 &v_[item.begin * head_dim()], use.keys);
+                 &v_[item.begin * head_dim()], use.keys, kept_of(rows[use.row], *item.shared, use));
     }
+  }
+
+  // Dropout of a row; empty without.
+  std::vector<float> kept_of(const RowId& row, const SharedKeys& shared, const SharedKeys::Use& use) const {
+    if (!drops(dropout_of(work_))) return {};
+    const auto keys = std::span(shared.keys).first(static_cast<std::size_t>(use.keys));
+    return kept_factors(work_, row.batch, row.head, use.of_case, row.position, keys);
   }
 
   void read_key(const SharedKeys& shared, std::int64_t key, std::size_t to) {

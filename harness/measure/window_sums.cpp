@@ -10,6 +10,8 @@
 namespace hilbench {
 namespace {
 
+constexpr double kDroppedPairs = 0x1p26;  // that may be looked at, one by one
+
 constexpr std::int64_t kElements = 8;  // of a row of V that are summed together
 constexpr int kMostThreads = 16;       // each has a table of the whole grid
 using Sums = std::array<std::int32_t, kElements>;
@@ -123,6 +125,44 @@ void add_window_sums(const Case& work, const InputTensors& inputs,
       const Part part = part_of(work, number);
       fill_table(work, inputs, position_of, part, table);
       add_part(work, table, part, probe);
+    }
+  }
+}
+
+void leave_few_rows(const Case& work, std::vector<RowId>& rows) {
+  double keys = 0;
+  for (const Branch& branch : work.pattern)
+    keys += static_cast<double>(
+        selected_count(std::min(branch.segment_length, work.sequence_length), 0, branch.dilation));
+  const auto most = static_cast<std::size_t>(std::max(2.0, kDroppedPairs / keys));
+  if (rows.size() <= most) return;
+  std::vector<RowId> few;
+  for (std::size_t i = 0; i < most; ++i) few.push_back(rows[i * (rows.size() - 1) / (most - 1)]);
+  rows = std::move(few);
+}
+
+void add_kept_sums(const Case& work, const InputTensors& inputs, int threads, KeyProbe& probe) {
+  const auto width = static_cast<std::size_t>(work.head_dim);
+  const std::int64_t rows = std::ssize(probe.rows);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const RowId& row = probe.rows[static_cast<std::size_t>(i)];
+    const std::size_t at = static_cast<std::size_t>(i) * width;
+    const std::int64_t kv_head = kv_head_of(work, row.head);
+    std::vector<float> sum(width), v(width);
+    for (std::int64_t branch = 0; branch < std::ssize(work.pattern); ++branch) {
+      std::fill(sum.begin(), sum.end(), 0.0f);
+      for (const std::int64_t key : visible_keys(work, row.head, branch, row.position)) {
+        if (kept_factor(work, row.batch, row.head, branch, row.position, key) == 0) continue;
+        inputs.read(Tensor::v,
+                    ((row.batch * work.sequence_length + key) * work.kv_heads + kv_head) * work.head_dim, v);
+        for (std::size_t d = 0; d < width; ++d) sum[d] += v[d];
+      }
+      for (std::size_t d = 0; d < width; ++d) {
+        const float scaled = sum[d] * dropout_of(work).scale;
+        probe.sums[at + d] += scaled;
+        probe.sizes[at + d] += std::abs(scaled);
+      }
     }
   }
 }

@@ -14,4 +14,10 @@ namespace hilbench {
 void add_window_sums(const Case& work, const InputTensors& inputs,
                      const std::vector<std::int32_t>& position_of, int threads, KeyProbe& probe);
 
+// With dropout a key has no sum that many rows share: each row adds up its own, so that the probe has as many
+// rows as have not too many pairs, from both ends of `rows` and evenly between. Sums are exact, but for their
+// common factor.
+void leave_few_rows(const Case& work, std::vector<RowId>& rows);
+void add_kept_sums(const Case& work, const InputTensors& inputs, int threads, KeyProbe& probe);
+
 }  // namespace hilbench

@@ -202,6 +202,21 @@ MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
              : need + forward_need(work, static_cast<int>(std::max<std::int64_t>(1, work.threads)));
 }
 
+StepMemory step_memory(const Case& work, const Variant& variant, const Implementation& implementation,
+                       int threads) {
+  const auto element = static_cast<double>(dtype_bytes(work.dtype));
+  const double q = tensor_elements(work, work.heads) * element;
+  const double kv = 2 * tensor_elements(work, work.kv_heads) * element;
+  const double output = output_bytes(work);
+  StepMemory step{.held = q + kv + (variant.kernel().saved == Saved::statistics ? output : 0)};
+  for (const Case& pass : passes_of(work, Saved::inputs)) {
+    const double gradients = pass.pass == Pass::forward ? 0 : 2 * q + kv;
+    step.peak = std::max(step.peak, q + kv + output + gradients +
+                                        kernel_need(pass, variant, implementation, threads, {}).device);
+  }
+  return step;
+}
+
 MemoryNeed ring_need(const Ring& ring, const Implementation& implementation, int threads, int gpus) {
   const Case& work = ring.work();
   if (work.device == DeviceKind::cuda) return gpu_ring_need(ring, implementation, gpus);
@@ -215,8 +230,10 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
   MemoryNeed need{(implementation.raster_storage ? 0 : copy_bytes(work, variant.kernel())) +
                       rounding_bytes(work, operands_of(work) + threads),
                   0};
-  for (const Case& pass : passes_of(work))
+  for (const Case& pass : passes_of(work, variant.kernel().saved))
     need = need + kernel_need(pass, variant, implementation, threads, tiles);
+  if (work.pass == Pass::backward && variant.kernel().saved == Saved::inputs)
+    need.device += output_bytes(work);  // of the forward pass that is computed again
   if (!implementation.external) return need;
   // An external program gets its inputs and leaves its output in files in memory.
   const double output = work.pass == Pass::forward

@@ -37,6 +37,15 @@ double copies_of_keys(const Case& work);
 // able to compute the case. `tiles`: of windows; without them the lists of keys and their masks are left out.
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
                     int threads, const std::optional<TileCounts>& tiles = {});
+// What one step of a training holds on the device with this variant: between its passes (Q, K and V; with
+// `saved: statistics` O and LSE too), and at most at a time: in the backward pass, with dO, dQ, dK, dV,
+// workspace and index. Tensors lie in the variant's order from the beginning; nothing that verifies is
+// counted.
+struct StepMemory {
+  double held = 0, peak = 0;
+};
+StepMemory step_memory(const Case& work, const Variant& variant, const Implementation& implementation,
+                       int threads);
 // The same for a ring: everything that its ranks hold on this host or, with several `gpus`, on the GPU that
 // holds most.
 MemoryNeed ring_need(const Ring& ring, const Implementation& implementation, int threads, int gpus);

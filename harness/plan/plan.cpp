@@ -63,6 +63,15 @@ Variant with_own_algorithm(Variant variant, DeviceKind device) {
   return variant;
 }
 
+// Why a case or a variant of a training is not measured, whatever the kernel could do.
+Refusal why_no_training(const Implementation& implementation, const Case& work, const Variant& variant) {
+  if (work.pass == Pass::forward && variant.kernel().saved != Saved::statistics)
+    return "saved: a forward pass alone keeps nothing";
+  if (work.ring_size > 1 && implementation.has_output && drops(dropout_of(work)))
+    return "dropout: not on rings";
+  return std::nullopt;
+}
+
 // Why no gradients are measured, whatever the kernel could do.
 Refusal why_no_gradients(const Implementation& implementation, const Case& work, const Variant& variant) {
   if (work.pass == Pass::forward || !implementation.has_output) return std::nullopt;
@@ -92,6 +101,7 @@ Refusal why_not(const Sweep& sweep, const PlannedVariant& planned, const Planned
   if (work.ring_size == 1 && planned.variant.is_baseline() && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
                        planned.variant.name());
+  if (Refusal reason = why_no_training(*planned.implementation, work, planned.variant)) return reason;
   if (Refusal reason = why_no_gradients(*planned.implementation, work, planned.variant)) return reason;
   if (work.ring_size > 1 && sweep.measure.steady)
     return "steady: the ranks of a ring wait for each other between executions, which are not back to back";
@@ -180,6 +190,9 @@ void count_costs(const Sweep& sweep, const PatternCounts& counted, const Ring* r
     }
   }
   planned.memory_bytes = shared.device + planned.own.device;
+  if (work.pass == Pass::forward || !implementation.has_output || implementation.external) return;
+  const StepMemory step = step_memory(work, planned.variant, implementation, threads);
+  planned.held_bytes = step.held, planned.peak_bytes = step.peak;
 }
 
 // The one place where a variant meets the case and the site. `counted`: none if the case is not worth

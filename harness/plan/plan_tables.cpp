@@ -73,6 +73,10 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
                      number(planned.comm_bytes_between, 0x1p20), number(planned.seconds, 1),
                      repeated ? "as above" : skip);
       if (planned.pairs) fmt::format_to(out, "    {}\n", pairs_line(*planned.pairs));
+      if (planned.held_bytes)
+        fmt::format_to(out,
+                       "    a step of a training holds {:.1f} MiB between its passes, at most {:.1f} MiB\n",
+                       *planned.held_bytes / 0x1p20, *planned.peak_bytes / 0x1p20);
       ++(planned.skip ? skipped : measured);
       if (!planned.skip) seconds += planned.seconds.value_or(0);
     }

@@ -30,7 +30,7 @@ struct Parameter {
   const Field<Case>* field = nullptr;
   const Field<WindowDimension>* window = nullptr;  // `grid`, `window` ...: of any dimension
   bool is_number() const {
-    return field == nullptr || field->kind == FieldKind::integer || field->kind == FieldKind::real;
+    return field == nullptr || field->kind == FieldKind::integer || is_real(field->kind);
   }
 };
 
@@ -58,8 +58,8 @@ template <class Test>
 bool any_value(const Parameter& parameter, const Case& work, Test test) {
   switch (parameter.subject) {
     case Subject::field:
-      return test(parameter.field->kind == FieldKind::real ? real_of_bits(parameter.field->get(work))
-                                                           : static_cast<double>(parameter.field->get(work)));
+      return test(is_real(parameter.field->kind) ? real_of_bits(parameter.field->get(work))
+                                                 : static_cast<double>(parameter.field->get(work)));
     case Subject::branches:
       return test(has_windows(work) ? 0 : static_cast<double>(work.pattern.size()));
     case Subject::window:

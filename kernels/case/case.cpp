@@ -69,6 +69,18 @@ const std::array kCaseFields = {
                                          "size of the pages that hold a processor's buffers"),
     choice_field<&Case::edges, Edges>("edges", kEdges,
                                       "windows at an end of the grid: moved inwards, or cut off"),
+    Field<Case>{.name = "dropout",
+                .kind = FieldKind::share,
+                .help = "share of the (query, key) pairs that are dropped after the softmax",
+                .get = [](const Case& work) { return bits_of_real(work.dropout); },
+                .set = [](Case& work, std::int64_t value) { work.dropout = real_of_bits(value); }},
+    Field<Case>{.name = "dropout_seed",
+                .kind = FieldKind::integer,
+                .help = "which pairs are dropped",
+                .minimum = 0,
+                .maximum = std::int64_t{1} << 62,
+                .get = [](const Case& work) { return work.dropout_seed; },
+                .set = [](Case& work, std::int64_t value) { work.dropout_seed = value; }},
 };
 
 // True if the fixed part of an id holds the parameter.

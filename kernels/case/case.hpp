@@ -89,6 +89,8 @@ struct Case {
       {};                      // of each dimension of the grid, the slowest first; may be empty
   Edges edges = Edges::shift;  // of windows on a grid
   MaskBlocks mask_blocks = {};
+  double dropout = 0;             // share of the pairs that are dropped, in steps of 1/256
+  std::int64_t dropout_seed = 0;  // of which pairs they are
   bool operator==(const Case&) const = default;
 };
 

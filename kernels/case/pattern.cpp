@@ -1,6 +1,7 @@
 #include "kernels/case/pattern.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "kernels/case/coverage.hpp"
@@ -192,6 +193,53 @@ std::int64_t selected_count(std::int64_t length, std::int64_t offset, std::int64
 
 std::int64_t query_count(const Case& work, std::int64_t length, std::int64_t offset, std::int64_t dilation) {
   return work.queries == Queries::dense ? length : selected_count(length, offset, dilation);
+}
+
+Dropout dropout_of(const Case& work) {
+  const auto kept = static_cast<std::uint32_t>(std::lround(256 * (1 - work.dropout)));
+  const auto seed = static_cast<std::uint64_t>(work.dropout_seed);
+  Dropout dropout{.threshold = std::max<std::uint32_t>(kept, 1),
+                  .key_0 = static_cast<std::uint32_t>(seed),
+                  .key_1 = static_cast<std::uint32_t>(seed >> 32)};
+  dropout.scale = 256 / static_cast<float>(dropout.threshold);
+  return dropout;
+}
+
+DropoutStream dropout_stream(const Case& work, std::int64_t batch, std::int64_t head,
+                             std::int64_t branch_index, std::int64_t segment) {
+  const std::int64_t row = batch * work.heads + head;
+  return {static_cast<std::uint32_t>(segment),
+          static_cast<std::uint32_t>(row * std::ssize(work.pattern) + branch_index)};
+}
+
+std::int64_t query_ordinal(const Case& work, std::int64_t branch_index, std::int64_t position) {
+  const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
+  return position % branch.segment_length / (work.queries == Queries::dense ? 1 : branch.dilation);
+}
+
+std::int64_t key_ordinal(const Case& work, std::int64_t branch_index, std::int64_t position) {
+  const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
+  return position % branch.segment_length / branch.dilation;
+}
+
+float kept_factor(const Case& work, std::int64_t batch, std::int64_t head, std::int64_t branch_index,
+                  std::int64_t query, std::int64_t key) {
+  if (work.dropout == 0) return 1;
+  const Dropout dropout = dropout_of(work);
+  const std::int64_t length = work.pattern[static_cast<std::size_t>(branch_index)].segment_length;
+  const bool kept = keeps_pair(dropout, dropout_stream(work, batch, head, branch_index, query / length),
+                               static_cast<std::uint32_t>(query_ordinal(work, branch_index, query)),
+                               static_cast<std::uint32_t>(key_ordinal(work, branch_index, key)));
+  return kept ? dropout.scale : 0;
+}
+
+std::vector<float> kept_factors(const Case& work, std::int64_t batch, std::int64_t head,
+                                std::int64_t branch_index, std::int64_t query,
+                                std::span<const std::int64_t> keys) {
+  std::vector<float> factors;
+  for (const std::int64_t key : keys)
+    factors.push_back(kept_factor(work, batch, head, branch_index, query, key));
+  return factors;
 }
 
 PatternCounts count_work(const Case& work) {

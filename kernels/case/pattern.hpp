@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/case/case.hpp"
+#include "kernels/case/dropout.hpp"
 
 namespace hilbench {
 
@@ -33,6 +35,22 @@ std::int64_t selected_count(std::int64_t length, std::int64_t offset, std::int64
 
 // Number of query rows in such a stretch: the selected positions, or all positions with dense queries.
 std::int64_t query_count(const Case& work, std::int64_t length, std::int64_t offset, std::int64_t dilation);
+
+// Dropout of a case, of one of its (batch entry, head, branch, segment), and of a query or key: its number in
+// its segment, among the queries or the selected keys.
+Dropout dropout_of(const Case& work);
+DropoutStream dropout_stream(const Case& work, std::int64_t batch, std::int64_t head,
+                             std::int64_t branch_index, std::int64_t segment);
+std::int64_t query_ordinal(const Case& work, std::int64_t branch_index, std::int64_t position);
+std::int64_t key_ordinal(const Case& work, std::int64_t branch_index, std::int64_t position);
+// What the probability of a pair that the branch selects is multiplied with: 1 without dropout, else 0 or
+// Dropout::scale.
+float kept_factor(const Case& work, std::int64_t batch, std::int64_t head, std::int64_t branch_index,
+                  std::int64_t query, std::int64_t key);
+// The same of one query and several keys.
+std::vector<float> kept_factors(const Case& work, std::int64_t batch, std::int64_t head,
+                                std::int64_t branch_index, std::int64_t query,
+                                std::span<const std::int64_t> keys);
 
 // Totals over batch, heads, branches and segments. Only what is selected and not masked is counted.
 struct PatternCounts {

@@ -42,6 +42,9 @@ struct Resolved {
   std::optional<double> min_bytes;
   // On the device: operands, permuted copies, index, workspace; all ranks together.
   std::optional<double> memory_bytes;
+  // Of one step of a training with this variant, by the plan: what it holds between the forward and the
+  // backward pass, and the most that it holds at a time. None if no gradients are computed.
+  std::optional<double> held_bytes, peak_bytes;
   std::optional<double> comm_bytes;          // sent by all ranks
   std::optional<double> comm_bytes_inside;   // of groups of ranks; none if there are no groups
   std::optional<double> comm_bytes_between;  // the same

@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 2> kRows = {"auto", "gathered"};
 constexpr std::array<std::string_view, 3> kTiles = {"auto", "union", "aligned"};
 constexpr std::array<std::string_view, 2> kBuffers = {"pooled", "fresh"};
 constexpr std::array<std::string_view, 2> kIndexes = {"cached", "computed"};
+constexpr std::array<std::string_view, 2> kSaved = {"statistics", "inputs"};
 
 constexpr std::array<std::string_view, 9> kRingAlgorithms = {
     "auto",         "allgather",           "ring",    "ring_packed", "allgather_packed",
@@ -82,6 +83,9 @@ const std::array kVariantOptions = {
                   kernels},
     VariantOption{kernel_choice<&KernelChoice::index, IndexUse>(
                       "index", kIndexes, "maps and tile lists: kept, or built every time"),
+                  kernels},
+    VariantOption{kernel_choice<&KernelChoice::saved, Saved>(
+                      "saved", kSaved, "between the passes: O and LSE too, or the inputs alone"),
                   kernels},
     VariantOption{ring_choice<&RingOptions::algorithm, RingAlgorithm>(
                       "ring_algorithm", kAskedAlgorithms, "how ranks obtain each other's keys (auto: ring)"),

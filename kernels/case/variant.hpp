@@ -25,6 +25,8 @@ enum class KeyVisit { position, slot };      // sequence in which a tile visits 
 enum class KeyRows { automatic, gathered };  // gathered: by a table of slots even if a stride would suffice
 enum class Buffers { pooled, fresh };        // workspace: allocated once, or in every timed execution
 enum class KeyTiles { automatic, united, aligned };  // of windows, see KernelChoice::tiles
+// What a step of a training keeps between its passes, see KernelChoice::saved.
+enum class Saved { statistics, inputs };
 enum class IndexUse { cached, computed };  // maps and tile lists: built once, or in every timed execution
 
 // How the ranks of a ring obtain each other's keys. A sweep cannot ask for `local`: it is used if no segment
@@ -99,6 +101,9 @@ struct KernelChoice {
   KeyTiles tiles = KeyTiles::automatic;
   Buffers buffers = Buffers::pooled;
   IndexUse index = IndexUse::cached;
+  // Of a backward pass. statistics: O and LSE are kept beside Q, K and V. inputs: Q, K and V alone, and the
+  // forward pass is computed again before the gradients.
+  Saved saved = Saved::statistics;
   bool operator==(const KernelChoice&) const = default;
 };
 

@@ -211,6 +211,7 @@ const Implementation kDilatedCpu = {
     .kind = ImplementationKind::kernel,
     .device = DeviceKind::cpu,
     .windows = true,
+    .dropout = true,
     .peak_unit = peak_unit,
     .tile_rows = tile_rows,
     .why_not = why_not,

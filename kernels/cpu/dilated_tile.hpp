@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "kernels/case/case.hpp"
+#include "kernels/case/dropout.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 #include "kernels/index/index.hpp"
 
@@ -41,6 +42,14 @@ struct TileMasks {
   }
 };
 
+// Dropout of a tile; `dropout` may keep every pair. Queries of a tile follow each other in their segment.
+struct TileDropout {
+  Dropout dropout;
+  DropoutStream stream;
+  std::uint32_t first_query = 0;              // number of query 0 in its segment
+  std::span<const std::int32_t> key_ordinal;  // numbers of the keys in theirs; empty: 0, 1, ...
+};
+
 struct Tile {
   Dtype dtype = Dtype::fp32;                           // of q, k, v: fp32 or bf16
   Bf16Products bf16_products = Bf16Products::widened;  // one of available_bf16_products()
@@ -58,6 +67,7 @@ struct Tile {
   std::span<const std::int32_t> key_slot;
   std::span<const std::int32_t> key_position;  // empty without a causal mask, or with `masks`
   TileMasks masks;
+  TileDropout dropout;
   bool keys_backwards = false;
   Mask mask = Mask::full;
   // Pointers to (batch, head), in position order: rows of o are q_stride elements apart, lse `lse_stride`.

@@ -39,14 +39,21 @@ void soften_panel(const Tile& tile, const Panel& panel, const KeyBlock& block, c
 }
 
 // Attention of a panel's queries to a block of keys. With Products::kAhead the scores exist already, and
-// `alongside` is called during the softmax.
+// `alongside` is called during the softmax. `kept`: null without dropout.
 template <std::size_t kVectors, class Products, class Alongside>
 void attend(Products& products, const Tile& tile, const Panel& panel, const KeyBlock& block,
-            const TileBuffers& buffers, float* scores, const Alongside& alongside) {
+            const TileBuffers& buffers, KeptPairs* kept, float* scores, const Alongside& alongside) {
   const auto head_dim = static_cast<std::size_t>(tile.head_dim);
   if constexpr (!Products::kAhead)
     products.template scores<kVectors>(buffers, query_words<Products>(panel, buffers), head_dim, block.count);
   soften_panel<kVectors, Products>(tile, panel, block, buffers, scores, alongside);
+  if (kept != nullptr) {
+    kept->draw(tile.dropout, panel);
+    if constexpr (Products::kPairs)
+      kept->zero_dropped_halves<kVectors>(scores, block.count);
+    else
+      kept->zero_dropped<kVectors>(scores, block.count);
+  }
   products.template values<kVectors>(buffers, scores, head_dim, block.count, buffers.factor + panel.begin,
                                      buffers.o + panel.begin * buffers.width);
 }
@@ -67,15 +74,15 @@ std::size_t first_seeing(const Tile& tile, const KeyBlock& block, const TileBuff
 
 template <class Products>
 void attend_panels(Products& products, const Tile& tile, const KeyBlock& block, const TileBuffers& buffers,
-                   std::size_t begin) {
+                   KeptPairs* kept, std::size_t begin) {
   static_assert(Products::kWidest == 3);
   const auto queries = static_cast<std::size_t>(tile.queries.count);
   const auto nothing = [](std::size_t) {};
   while (begin < queries) {
     const Panel panel = panel_at<Products>(begin, queries);
-    if (panel.vectors == 1) attend<1>(products, tile, panel, block, buffers, buffers.scores, nothing);
-    if (panel.vectors == 2) attend<2>(products, tile, panel, block, buffers, buffers.scores, nothing);
-    if (panel.vectors == 3) attend<3>(products, tile, panel, block, buffers, buffers.scores, nothing);
+    if (panel.vectors == 1) attend<1>(products, tile, panel, block, buffers, kept, buffers.scores, nothing);
+    if (panel.vectors == 2) attend<2>(products, tile, panel, block, buffers, kept, buffers.scores, nothing);
+    if (panel.vectors == 3) attend<3>(products, tile, panel, block, buffers, kept, buffers.scores, nothing);
     begin += panel.size();
   }
 }
@@ -83,7 +90,7 @@ void attend_panels(Products& products, const Tile& tile, const KeyBlock& block, 
 // The same, but the scores of each panel are computed during the softmax of the panel before.
 template <class Products>
 void attend_panels_ahead(Products& products, const Tile& tile, const KeyBlock& block,
-                         const TileBuffers& buffers, std::size_t begin) {
+                         const TileBuffers& buffers, KeptPairs* kept, std::size_t begin) {
   const auto queries = static_cast<std::size_t>(tile.queries.count);
   float* scores = buffers.scores;
   float* ahead = buffers.scores_ahead;
@@ -96,7 +103,7 @@ void attend_panels_ahead(Products& products, const Tile& tile, const KeyBlock& b
   while (begin < queries) {
     const Panel panel = panel_at<Products>(begin, queries);
     begin += panel.size();
-    attend<Products::kWidest>(products, tile, panel, block, buffers, scores,
+    attend<Products::kWidest>(products, tile, panel, block, buffers, kept, scores,
                               [&](std::size_t key) { score_keys(begin, key, ahead); });
     std::swap(scores, ahead);
   }
@@ -104,12 +111,13 @@ void attend_panels_ahead(Products& products, const Tile& tile, const KeyBlock& b
 
 // Attention of all the tile's queries to a block of keys.
 template <class Products>
-void attend_block(Products& products, const Tile& tile, const KeyBlock& block, const TileBuffers& buffers) {
+void attend_block(Products& products, const Tile& tile, const KeyBlock& block, const TileBuffers& buffers,
+                  KeptPairs* kept) {
   const std::size_t begin = first_seeing<Products>(tile, block, buffers);
   if constexpr (Products::kAhead)
-    attend_panels_ahead(products, tile, block, buffers, begin);
+    attend_panels_ahead(products, tile, block, buffers, kept, begin);
   else
-    attend_panels(products, tile, block, buffers, begin);
+    attend_panels(products, tile, block, buffers, kept, begin);
 }
 
 template <class Products>
@@ -121,11 +129,13 @@ void run_tile_with(const Tile& tile, float* workspace) {
   constexpr std::size_t kPanel = Products::kWidest * kLanes;
   const auto panel = [&](std::size_t i) { return panel_at<Products>(i, queries); };
   Products products;
+  KeptPairs of_block;
+  KeptPairs* const kept = drops(tile.dropout.dropout) ? &of_block : nullptr;
   for (std::size_t i = 0; i < queries; i += kPanel) gather_queries<Products>(tile, panel(i), buffers);
   for (std::size_t next = 0; next < tile.key_slot.size();) {
-    const KeyBlock block = gather_keys<Products>(tile, buffers, next);
+    const KeyBlock block = gather_keys<Products>(tile, buffers, next, kept);
     if (block.count == 0) break;
-    attend_block(products, tile, block, buffers);
+    attend_block(products, tile, block, buffers, kept);
   }
   for (std::size_t i = 0; i < queries; i += kPanel) finish_panel(tile, panel(i), buffers);
 }

@@ -86,12 +86,14 @@ inline void gather_gradient_queries(const GradientTile& tile, const Panel& panel
 }
 
 // Gathers the next keys from `next` on that are in the tile's slots and that some query of the tile sees.
+// `kept`: null without dropout.
 inline KeyBlock gather_gradient_keys(const GradientTile& tile, const GradientBuffers& buffers,
-                                     std::size_t& next) {
+                                     std::size_t& next, KeptPairs* kept) {
   const Tile& forward = tile.forward;
   const std::int64_t last_query = forward.queries.last();
   const std::size_t keys = forward.key_slot.size(), width = buffers.width;
   KeyBlock block{.first = next};
+  if (kept != nullptr) kept->start_block();
   for (; next < keys && block.count < kGradientKeys; ++next) {
     const std::size_t key = key_of_visit(forward, next);
     const std::int64_t slot = forward.key_slot[key];
@@ -104,6 +106,7 @@ inline KeyBlock gather_gradient_keys(const GradientTile& tile, const GradientBuf
     if (tile.d_q != nullptr)
       widen_row_to_slabs(k, width, width, kGradientSlabKeys * kTileRows,
                          buffers.k_slabs + block.count * kTileRows);
+    if (kept != nullptr) kept->add_key(block.count, ordinal_of_key(forward.dropout, key));
     buffers.key_number[block.count] = static_cast<std::int32_t>(key);
     buffers.key_position[block.count++] = position;
     block.first_position = std::min<std::int64_t>(block.first_position, position);
@@ -140,10 +143,11 @@ void hide_scores(const Tile& forward, const Panel& panel, const KeyBlock& block,
   }
 }
 
-// P and dS of a panel with a block, from scores and dP.
+// P and dS of a panel with a block, from scores and dP, which dropout multiplies with `kept_scale`.
 template <std::size_t kVectors>
-void differentiate(const Panel& panel, std::size_t keys, float scale, const GradientBuffers& buffers) {
-  const Vector factor = hn::Set(kFloats, scale);
+void differentiate(const Panel& panel, std::size_t keys, float scale, float kept_scale,
+                   const GradientBuffers& buffers) {
+  const Vector factor = hn::Set(kFloats, scale), of_kept = hn::Set(kFloats, kept_scale);
   Vector lse[kVectors], delta[kVectors];
   for (std::size_t v = 0; v < kVectors; ++v) {
     lse[v] = hn::Load(kFloats, buffers.lse + panel.begin + v * kLanes);
@@ -154,7 +158,7 @@ void differentiate(const Panel& panel, std::size_t keys, float scale, const Grad
       float *p = buffers.p + (i + v) * kLanes, *d_s = buffers.d_s + (i + v) * kLanes;
       const Vector probability = exp2_or_zero(hn::MulSub(hn::Load(kFloats, p), factor, lse[v]));
       hn::Store(probability, kFloats, p);
-      hn::Store(hn::Mul(probability, hn::Sub(hn::Load(kFloats, d_s), delta[v])), kFloats, d_s);
+      hn::Store(hn::Mul(probability, hn::MulSub(hn::Load(kFloats, d_s), of_kept, delta[v])), kFloats, d_s);
     }
 }
 
@@ -174,7 +178,7 @@ inline void add_to_keys(const float* factors, const Panel& panel, std::size_t ke
 
 template <std::size_t kVectors>
 void attend_gradients(const GradientTile& tile, const Panel& panel, const KeyBlock& block,
-                      const GradientBuffers& buffers) {
+                      const GradientBuffers& buffers, KeptPairs* kept) {
   const auto head_dim = static_cast<std::size_t>(tile.forward.head_dim);
   const std::size_t at = panel.begin * buffers.width;
   for (std::size_t key = 0; key < block.count; key += kTileRows) {
@@ -185,7 +189,13 @@ void attend_gradients(const GradientTile& tile, const Panel& panel, const KeyBlo
                             buffers.d_s + to);
   }
   hide_scores<kVectors>(tile.forward, panel, block, buffers);
-  differentiate<kVectors>(panel, block.count, scale_of_scores(tile.forward), buffers);
+  if (kept != nullptr) {
+    kept->draw(tile.forward.dropout, panel);
+    kept->zero_dropped<kVectors>(buffers.d_s, block.count);
+  }
+  differentiate<kVectors>(panel, block.count, scale_of_scores(tile.forward),
+                          tile.forward.dropout.dropout.scale, buffers);
+  if (kept != nullptr) kept->zero_dropped<kVectors>(buffers.p, block.count);
   if (tile.d_k != nullptr) {
     add_to_keys(buffers.p, panel, block.count, buffers.d_o_rows + at, buffers, buffers.d_v);
     add_to_keys(buffers.d_s, panel, block.count, buffers.q_rows + at, buffers, buffers.d_k);
@@ -236,6 +246,8 @@ inline void run_gradient_tile_with(const GradientTile& tile, float* workspace) {
   const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(forward.head_dim)));
   constexpr std::size_t kPanel = kTileVectors * kLanes;
   const auto panel_of = [&](std::size_t i) { return panel_at<Singles>(i, queries); };
+  KeptPairs of_block;
+  KeptPairs* const kept = drops(forward.dropout.dropout) ? &of_block : nullptr;
   std::fill_n(buffers.ones, kMaxPanel, 1.0f);
   for (std::size_t i = 0; i < queries; i += kPanel) gather_gradient_queries(tile, panel_of(i), buffers);
   const auto sees = [&](const Panel& panel, const KeyBlock& block) {
@@ -243,7 +255,7 @@ inline void run_gradient_tile_with(const GradientTile& tile, float* workspace) {
            block.first_position <= buffers.query_position[panel.begin + panel.count - 1];
   };
   for (std::size_t next = 0; next < forward.key_slot.size();) {
-    const KeyBlock block = gather_gradient_keys(tile, buffers, next);
+    const KeyBlock block = gather_gradient_keys(tile, buffers, next, kept);
     if (block.count == 0) break;
     if (tile.d_k != nullptr)
       for (float* sums : {buffers.d_k, buffers.d_v}) std::fill_n(sums, kGradientKeys * buffers.width, 0.0f);
@@ -251,12 +263,12 @@ inline void run_gradient_tile_with(const GradientTile& tile, float* workspace) {
       const Panel panel = panel_of(i);
       if (sees(panel, block))
         with_vectors(panel.vectors, [&](auto vectors) {
-          attend_gradients<decltype(vectors)::value>(tile, panel, block, buffers);
+          attend_gradients<decltype(vectors)::value>(tile, panel, block, buffers, kept);
         });
     }
     if (tile.d_k == nullptr) continue;
     add_keys(tile, block, buffers.d_k, scale, buffers, tile.d_k);
-    add_keys(tile, block, buffers.d_v, 1, buffers, tile.d_v);
+    add_keys(tile, block, buffers.d_v, forward.dropout.dropout.scale, buffers, tile.d_v);
   }
   if (tile.d_q != nullptr)
     for (std::size_t i = 0; i < queries; i += kPanel) add_queries(tile, panel_of(i), scale, buffers);

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "kernels/case/pattern.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -10,6 +12,21 @@ TileMasks masks_of(const BranchIndex& branch, const IndexTile& tile) {
   const auto begin = static_cast<std::size_t>(branch.block_begin[list]);
   const auto end = static_cast<std::size_t>(branch.block_begin[list + 1]);
   return {std::span(branch.mask_of_block).subspan(begin, end - begin), branch.masks.data()};
+}
+
+TileDropout dropout_of_tile(const Case& work, const Index& index, const BranchIndex& branch,
+                            const IndexTile& tile) {
+  TileDropout made{.dropout = dropout_of(work), .stream = {}, .key_ordinal = {}};
+  if (!drops(made.dropout)) return made;
+  const std::int64_t number = &branch - index.branches.data();
+  const Branch& of_case = work.pattern[static_cast<std::size_t>(number)];
+  made.stream = dropout_stream(work, tile.batch, tile.head, number, tile.query_row / of_case.segment_length);
+  made.first_query = static_cast<std::uint32_t>(query_ordinal(work, number, tile.query_row));
+  if (!branch.key_ordinal.empty())
+    made.key_ordinal =
+        std::span(branch.key_ordinal)
+            .subspan(static_cast<std::size_t>(tile.key_begin), static_cast<std::size_t>(tile.key_count));
+  return made;
 }
 
 }  // namespace
@@ -36,6 +53,7 @@ Tile tile_operands(const Case& work, const Operands& operands, const Index& inde
           .key_position = windows ? std::span<const std::int32_t>{}
                                   : std::span(branch.key_position).subspan(begin, count),
           .masks = windows ? masks_of(branch, tile) : TileMasks{},
+          .dropout = dropout_of_tile(work, index, branch, tile),
           .keys_backwards = tile.keys_backwards,
           .mask = windows ? Mask::full : work.mask,  // the masks of windows are causal if the case is
           .lse = operands.lse + first_q,

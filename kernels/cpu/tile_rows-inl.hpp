@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/cpu/tile_dropout-inl.hpp"
 #include "kernels/cpu/tile_products-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -65,12 +66,14 @@ inline std::size_t key_of_visit(const Tile& tile, std::size_t visit) {
   return tile.keys_backwards ? tile.key_slot.size() - 1 - visit : visit;
 }
 
-// Gathers the next keys from `next` on, without those that no query of the tile sees.
+// Gathers the next keys from `next` on, without those that no query of the tile sees. `kept`: null without
+// dropout.
 template <class Products>
-KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& next) {
+KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& next, KeptPairs* kept) {
   const std::int64_t last_query = tile.queries.last();
   const std::size_t keys = tile.key_slot.size();
   KeyBlock block{.first = next};
+  if (kept != nullptr) kept->start_block();
   for (; next < keys && block.count < kKeyBlock; ++next) {
     const std::size_t key = key_of_visit(tile, next);
     const std::int32_t position = tile.key_position.empty() ? 0 : tile.key_position[key];
@@ -79,6 +82,7 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
     Products::gather_row(tile, tile.k, slot, tile.kv_stride, buffers,
                          buffers.k + block.count * Products::words(buffers.width));
     Products::gather_value(tile, slot, buffers, block.count);
+    if (kept != nullptr) kept->add_key(block.count, ordinal_of_key(tile.dropout, key));
     buffers.key_position[block.count++] = position;
     block.first_position = std::min<std::int64_t>(block.first_position, position);
     block.last_position = std::max<std::int64_t>(block.last_position, position);
@@ -87,8 +91,9 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
   return block;
 }
 
-// Computes the factors and the LSE of a panel, merged with the results of earlier branches in memory.
-inline void finish_states(const Panel& panel, const TileBuffers& buffers) {
+// Computes the factors and the LSE of a panel, merged with the results of earlier branches in memory. `scale`
+// is that of dropout.
+inline void finish_states(const Panel& panel, const TileBuffers& buffers, float scale) {
   const Vector log2_e = hn::Set(kFloats, std::numbers::log2e_v<float>);
   const Vector ln_2 = hn::Set(kFloats, std::numbers::ln2_v<float>);
   const Vector ln_e = hn::Set(kFloats, 1.0f);
@@ -98,7 +103,8 @@ inline void finish_states(const Panel& panel, const TileBuffers& buffers) {
     const SoftmaxState::Factors factors = row.merge(averaged(branch.lse(ln_2)), log2_e);
     const Vector average = row.normalize();
     hn::Store(hn::Mul(factors.own, average), kFloats, buffers.own + i);
-    hn::Store(hn::Mul(hn::Mul(factors.other, average), branch.normalize()), kFloats, buffers.factor + i);
+    const Vector of_branch = hn::Mul(branch.normalize(), hn::Set(kFloats, scale));
+    hn::Store(hn::Mul(hn::Mul(factors.other, average), of_branch), kFloats, buffers.factor + i);
     hn::Store(row.lse(ln_e), kFloats, buffers.lse + i);
   }
 }
@@ -120,7 +126,7 @@ inline void finish_panel(const Tile& tile, const Panel& panel, const TileBuffers
   std::fill_n(lse, panel.size(), kMinusInfinity);
   if (tile.combine == Combine::merge)
     for (std::size_t i = 0; i < panel.count; ++i) lse[i] = tile.lse[position[i] * tile.lse_stride];
-  finish_states(panel, buffers);
+  finish_states(panel, buffers, tile.dropout.dropout.scale);
   transpose(buffers.o + panel.begin * buffers.width, buffers.width, panel.size(), panel.size(), buffers.rows,
             buffers.width);
   const std::int64_t element = dtype_bytes(tile.o_dtype);

@@ -67,6 +67,8 @@ Cut cut_branch(const Case& work, std::size_t number, std::int64_t tile_rows) {
 
 void fill_keys(const Cut& cut, const std::vector<std::int32_t>& slots, KeyVisit key_visit,
                BranchIndex& index) {
+  const bool by_slot = key_visit == KeyVisit::slot && !slots.empty();
+  const bool dropout = drops(dropout_of(cut.work));
   index.begin.push_back(0);
   for (const std::int64_t offset : cut.offsets) {
     for (std::int64_t segment = 0; segment < cut.segments; ++segment) {
@@ -74,12 +76,15 @@ void fill_keys(const Cut& cut, const std::vector<std::int32_t>& slots, KeyVisit 
       const std::int64_t end = segment_end(cut.work, cut.branch, segment);
       for (std::int64_t t = segment_begin(cut.branch, segment) + offset; t < end; t += cut.branch.dilation)
         index.key_position.push_back(static_cast<std::int32_t>(t));
-      if (key_visit == KeyVisit::slot && !slots.empty()) {
+      if (by_slot) {
         const auto list = index.key_position.begin() + first;
         std::sort(list, index.key_position.end(), [&](auto a, auto b) {
           return slots[static_cast<std::size_t>(a)] < slots[static_cast<std::size_t>(b)];
         });
         index.keys_by_step = index.keys_by_step && std::is_sorted(list, index.key_position.end());
+        for (auto t = list; dropout && t != index.key_position.end(); ++t)
+          index.key_ordinal.push_back(
+              static_cast<std::int32_t>(key_ordinal(cut.work, static_cast<std::int64_t>(cut.number), *t)));
       }
       index.begin.push_back(static_cast<std::int64_t>(index.key_position.size()));
     }
@@ -212,16 +217,20 @@ double index_bytes(const Case& work, const KernelChoice& choice, std::int64_t ti
   const IndexSize size = index_size(work, tile_rows);
   double bytes = stored_linear(choice) ? 0 : 4 * static_cast<double>(work.sequence_length);
   if (choice.order_tensors == OrderTensors::qkv) bytes *= 2;
-  return bytes + size.other_bytes + 8 * size.keys + static_cast<double>(sizeof(IndexTile)) * size.tiles;
+  const bool ordinals = choice.key_visit == KeyVisit::slot && drops(dropout_of(work));
+  return bytes + size.other_bytes + (ordinals ? 12 : 8) * size.keys +
+         static_cast<double>(sizeof(IndexTile)) * size.tiles;
 }
 
 double device_index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows) {
   const IndexSize size = index_size(work, tile_rows);
   const bool linear = stored_linear(choice);
   const bool by_slot = !linear && choice.key_visit == KeyVisit::slot && work.mask == Mask::causal;
+  const bool ordinals = !linear && choice.key_visit == KeyVisit::slot && drops(dropout_of(work));
   const bool q_slots = !linear && choice.order_tensors == OrderTensors::qkv;
   return static_cast<double>(kDeviceTileBytes) * size.tiles + (linear ? 0 : 4 * size.keys) +
-         (by_slot ? 4 * size.keys : 0) + (q_slots ? 4 * static_cast<double>(work.sequence_length) : 0);
+         (by_slot ? 4 * size.keys : 0) + (ordinals ? 4 * size.keys : 0) +
+         (q_slots ? 4 * static_cast<double>(work.sequence_length) : 0);
 }
 
 TileReads tile_reads(const Case& work, const Index& index, std::int64_t limit) {

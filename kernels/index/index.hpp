@@ -60,8 +60,11 @@ struct BranchIndex {
   std::vector<std::int64_t> begin;             // [lists + 1]: first key of each list
   UntouchedVector<std::int32_t> key_slot;      // memory slot of each key
   UntouchedVector<std::int32_t> key_position;  // the first row that sees the key under a causal mask
-  std::int32_t key_step = 1;                   // step of key_position inside a list, if keys_by_step
-  bool keys_by_step = true;                    // false: a causal mask must read key_position of every key
+  // With dropout, if keys are visited by slot: the number of each key among those of its list in position
+  // order. Empty: key j of a list is number j.
+  UntouchedVector<std::int32_t> key_ordinal;
+  std::int32_t key_step = 1;     // step of key_position inside a list, if keys_by_step
+  bool keys_by_step = true;      // false: a causal mask must read key_position of every key
   std::vector<IndexTile> tiles;  // in the sequence of the traversal; each has a query row or more
   // Of windows, else empty. There is a list of keys for each kMaskedRows query rows (or slots of Q), and
   // key_position is empty: masks say everything.

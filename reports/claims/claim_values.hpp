@@ -36,7 +36,7 @@ std::int64_t choice_index(const YamlValue& value, std::string_view name,
 template <class T>
 std::int64_t claimed_value(const YamlValue& value, const Field<T>& field) {
   if (field.kind == FieldKind::integer) return integer_of(value);
-  if (field.kind == FieldKind::real) return bits_of_real(number_of(value, field.name));
+  if (is_real(field.kind)) return bits_of_real(number_of(value, field.name));
   if (field.kind == FieldKind::boolean) return boolean_of(value, field.name) ? 1 : 0;
   return choice_index(value, field.name, field.choices);
 }

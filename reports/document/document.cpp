@@ -31,14 +31,16 @@ constexpr std::size_t kMostCasesOnPage = 100;
 
 Section comparison_section(const View& view) {
   Section section{.id = "comparisons", .title = "Comparisons by case", .blocks = {}, .form = Form::text};
-  section.blocks.push_back(Paragraph{
+  section.blocks.push_back(Paragraph{fmt::format(
       "Speedup is the time of the reference / the time of the variant, paired round by round. "
       "Above 1, the variant is faster. The 95 % interval is of this variant by itself (unadjusted); the "
       "verdict accounts for the number of variants that are judged together. Rates count 4 x head_dim FLOPs "
-      "for each query-key pair that is not masked. Compulsory bytes are "
+      "for each query-key pair that is not masked{}. Compulsory bytes are "
       "the bytes that every implementation must move: each operand read once, the output written "
       "once. With warm caches DRAM can move fewer. Counters were read after the timing, in "
-      "separate executions."});
+      "separate executions.",
+      has_gradients(view) ? "; 10 x in the backward pass, whatever a kernel computes twice, and 14 x in both"
+                          : "")});
   const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
   for (std::size_t i = 0; i < shown; ++i) {
     const CaseView& of_case = view.cases[i];
@@ -95,6 +97,10 @@ constexpr const char* kRingSpeedups = "Time of one rank on the same work / time 
 constexpr const char* kPredictions =
     "Rings of more ranks than the model was fitted on, against what it predicted of them.";
 constexpr const char* kEnergy = "Joules of the whole device for one execution, of steady samples.";
+constexpr const char* kTraining =
+    "One step of a training: its gradients, or both of its passes. Held between the passes are Q, K, V, O "
+    "and LSE, "
+    "with saved inputs Q, K and V alone. The most at a time is that of the backward pass. Both are planned.";
 constexpr const char* kWindows =
     "Time of raster order / time of the variant; behind it, the pairs that its tiles compute / those that "
     "are needed. Above 1, the variant is faster. All pairs are another function: such a column shows what "
@@ -241,6 +247,9 @@ void add_answers(Tellings& tellings, const View& view, const std::vector<ClaimAn
   tellings.end();
   tellings.begin("energy", "Energy of an execution");
   tellings.add("energy", kEnergy);
+  tellings.end();
+  tellings.begin("training", "Steps of a training");
+  tellings.add("training", kTraining);
   tellings.end();
 }
 

@@ -33,6 +33,12 @@ std::string margin_sentence(const View& view) {
       margin_text(asked), twins, kFewestTwins);
 }
 
+constexpr const char* kGradients =
+    " Of gradients, rows of dQ, dK and dV are compared so; a second run, in which every row's sum of pairs "
+    "is "
+    "known, looks at all of them. O and LSE of the forward pass are verified first, and are the same for all "
+    "variants.";
+
 std::string timing_sentence(const View& view) {
   std::string text =
       "Timing: the variants of a case take turns, in rounds of balanced order. Warm-up is not timed. If "
@@ -58,7 +64,8 @@ Section method_section(const View& view) {
        "Verification first: the output of each variant is compared with a double-precision reference. Of "
        "small cases all rows are compared, of large ones up to 256 sampled rows, each with a tolerance of "
        "its own. A second run with equal scores counts keys. A variant that misses a tolerance fails and is "
-       "never timed.",
+       "never timed." +
+           std::string(has_gradients(view) ? kGradients : ""),
        timing_sentence(view),
        "Speedup: reference time / variant time, paired round by round; each process gives the median of its "
        "rounds, on the logarithmic scale. Permuting K and V is not part of the kernel time; its time is "
@@ -69,8 +76,9 @@ Section method_section(const View& view) {
        "Within one process nothing is known of how processes differ, so the verdict says so and is never "
        "equivalent.",
        margin_sentence(view),
-       "FLOPs: 4 x head_dim for each query-key pair that is selected and not masked, counted pair by pair. A "
-       "backward pass counts 2.5 times as many.",
+       "FLOPs: 4 x head_dim for each query-key pair that is selected and not masked, counted pair by pair; "
+       "10 x "
+       "in the backward pass, 14 x in both.",
        "Counters: read after the timing, each pass of a counter set in a separate execution. Caches are warm "
        "or cold as they were for the times. The records name the source and the passes of each counter.",
        "Peak: the rate that `peak` reached in the same case; on a processor, the highest in these records "

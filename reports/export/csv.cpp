@@ -101,7 +101,8 @@ void add_times(Columns& columns) {
       [](const Record& record) {
         return record.time ? rate_interval(*record.tflops, *record.time) : Interval{};
       });
-  for (const char* name : {"memory_bytes", "comm_bytes", "comm_bytes_inside", "comm_bytes_between"})
+  for (const char* name :
+       {"memory_bytes", "held_bytes", "peak_bytes", "comm_bytes", "comm_bytes_inside", "comm_bytes_between"})
     columns.member(name, fmt::format("/{}", name));
 }
 

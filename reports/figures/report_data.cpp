@@ -143,6 +143,8 @@ class Builder {
     put_known(made, "tflops", record.tflops);
     put_known(made, "of_peak", peak_fraction(of_case, record));
     put_known(made, "memory", record.memory_bytes);
+    put_known(made, "held_bytes", record.held_bytes);
+    put_known(made, "peak_bytes", record.peak_bytes);
     put_known(made, "comm_bytes", record.comm_bytes);
     put_known(made, "comm_bytes_between", record.comm_bytes_between);
     add_counters(made, of_case, record);

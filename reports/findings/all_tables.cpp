@@ -15,6 +15,7 @@
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/summary.hpp"
+#include "reports/tables/training.hpp"
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
 #include "reports/tables/window_times.hpp"
@@ -36,6 +37,7 @@ std::vector<Table> all_tables(const View& view, const std::vector<ClaimAnswer>& 
           rivals_table(view),
           rings_table(view),
           summary_table(view),
+          training_table(view),
           twins_table(view),
           windows_table(view),
           window_pairs_table(view),

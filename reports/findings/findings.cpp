@@ -16,6 +16,7 @@
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/summary.hpp"
+#include "reports/tables/training.hpp"
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
 #include "reports/tables/window_times.hpp"
@@ -78,6 +79,7 @@ std::vector<Finding> findings_of(const View& view, const std::vector<ClaimAnswer
   findings.add("predictions", {view.prediction_notes.begin(), view.prediction_notes.end()},
                predicted_rings_table(view));
   findings.add("energy", {}, energy_table(view));
+  findings.add("training", {}, training_table(view));
   findings.add("twins", {twins_sentence(view), twins_distances_sentence(view)}, twins_table(view));
   return findings.take();
 }

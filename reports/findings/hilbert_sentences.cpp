@@ -11,12 +11,8 @@ namespace hilbench {
 namespace {
 
 std::string linear_sentence(const Tally& linear, std::string_view chunk_text) {
-  return fmt::format(
-      "Hilbert order{} is faster in {} of {}, slower in {}, within {} in {} and inconclusive in {}, against "
-      "linear order, which stores rows as they come (time of linear order / time of Hilbert order: {}).",
-      chunk_text, linear.with(Verdict::faster), plural(linear.cases, "case", "cases"),
-      linear.with(Verdict::slower), linear.within(), linear.with(Verdict::equivalent),
-      linear.with(Verdict::inconclusive), linear.ratios());
+  return linear.compared(fmt::format("Hilbert order{}", chunk_text),
+                         "linear order, which stores rows as they come,", "Hilbert order", "linear order");
 }
 
 // Hilbert order against random order: what the two share is no merit of the curve.
@@ -24,11 +20,8 @@ std::string control_sentence(const Tally& control) {
   if (control.cases == 0)
     return "It was not measured beside a random permutation, so a gain may come from any change of order, "
            "not from the curve.";
-  return fmt::format(
-      "Against a random permutation, the control, it is shown to be within {} in {} of {}; it is {} (time of "
-      "the random permutation / time of Hilbert order: {}).",
-      control.within(), control.with(Verdict::equivalent), plural(control.cases, "case", "cases"),
-      control.sides(), control.ratios());
+  return control.compared("Hilbert order", "a random permutation, the control,", "Hilbert order",
+                          "the random permutation");
 }
 
 // Kernel time of Hilbert order against linear order, and against random order.

@@ -43,6 +43,8 @@ std::vector<AgainstRival> strongest_first(const std::map<std::string, AgainstRiv
 std::string rival_text(const std::string& id) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"torch_sdpa.fa3", "FlashAttention-3"},
+      {"torch_sdpa.fa4", "FlashAttention-4"},
+      {"jax_fa3", "FlashAttention-3 under JAX"},
       {"torch_sdpa.flash", "FlashAttention-2"},
       {"torch_sdpa.flex", "FlexAttention"},
       {"cudnn", "cuDNN reading dilated rows in place"},
@@ -199,10 +201,7 @@ std::vector<std::string> variant_sentences(const View& view) {
   std::vector<std::string> said;
   for (const auto& [ids, tally] : sorted) {
     if (said.size() == kMost) break;
-    said.push_back(fmt::format(
-        "{1} is faster than {0} in {2} of {3} and slower in {4} (time of {0} / time of {1}: {5}).", ids.first,
-        ids.second, tally.with(Verdict::faster), plural(tally.cases, "case", "cases"),
-        tally.with(Verdict::slower), tally.ratios()));
+    said.push_back(tally.compared(ids.second, ids.first, ids.second, ids.first));
   }
   if (sorted.size() > kMost)
     said.push_back(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "reports/view/format.hpp"
 #include "reports/view/margins.hpp"
@@ -18,8 +19,10 @@ struct Tally {
   std::size_t cases = 0, in_one_process = 0;
   double low = 0, high = 0;  // of the ratios
   double margin = 0;         // the largest
+  Measured last;             // of the case added last
 
   void add(const Measured& ratio) {
+    last = ratio;
     low = cases == 0 ? ratio.ratio : std::min(low, ratio.ratio);
     high = std::max(high, ratio.ratio);
     margin = std::max(margin, ratio.margin);
@@ -36,11 +39,34 @@ struct Tally {
     return fmt::format("faster in {}, slower in {}, inconclusive in {}", with(Verdict::faster),
                        with(Verdict::slower), with(Verdict::inconclusive));
   }
+  // Of one case with its interval.
   std::string ratios() const {
+    if (cases == 1) return ratio_text(last.ratio, last.ci);
     const std::string first = number_text(low), last = number_text(high);
     return first == last ? first : first + " to " + last;
   }
   std::string within() const { return margin_text(margin); }
+  // "B is faster than A in 2 of 3 cases, ...": the variant against the reference, whose time / the variant's
+  // the ratios are. `text` and `against` are their names in the sentence, `short_text` and `short_against` in
+  // the ratio.
+  std::string compared(std::string_view text, std::string_view against, std::string_view short_text,
+                       std::string_view short_against) const {
+    const std::string ratio = fmt::format("time of {} / time of {}: {}", short_against, short_text, ratios());
+    if (cases > 1) {
+      const bool nothing = with(Verdict::inconclusive) == cases;
+      return fmt::format(
+          "{}{} is faster than {} in {} of {} cases, slower in {}, within {} in {} and "
+          "inconclusive in {} ({}).",
+          nothing ? "Nothing is shown: " : "", text, against, with(Verdict::faster), cases,
+          with(Verdict::slower), within(), with(Verdict::equivalent), with(Verdict::inconclusive), ratio);
+    }
+    if (with(Verdict::faster) + with(Verdict::slower) > 0)
+      return fmt::format("{} is {} than {} ({}).", text, with(Verdict::faster) > 0 ? "faster" : "slower",
+                         against, ratio);
+    if (with(Verdict::equivalent) > 0)
+      return fmt::format("{} is within {} of {} ({}).", text, within(), against, ratio);
+    return fmt::format("Nothing is shown of {} against {} ({}).", text, against, ratio);
+  }
   // What the ratios cannot show; empty if several processes measured each.
   std::string one_process() const {
     if (in_one_process == 0) return "";

@@ -40,6 +40,8 @@ function recordFacts(record) {
     ["time of one permutation", timeText(record.permute_ns)],
     ["speedup if a permutation serves 1 / 10 / 100 uses", record.amortised?.map((ratio) => num(ratio, 3)).join(" / ")],
     ["memory", bytesText(record.memory)], ["compulsory bytes", bytesText(record.min_bytes)],
+    ["held between the passes of a training, by plan", record.held_bytes == null ? "" : bytesText(record.held_bytes)],
+    ["most that a step of it holds, by plan", record.peak_bytes == null ? "" : bytesText(record.peak_bytes)],
     ["bytes sent", ring ? bytesText(record.comm_bytes) : ""],
     ["of them between groups of ranks", record.comm_bytes_between == null ? "" : bytesText(record.comm_bytes_between)],
     ["ring", record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : ""],

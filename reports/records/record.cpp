@@ -23,6 +23,10 @@ std::string protocol_text(const Protocol& protocol) {
                      kCacheStates[static_cast<std::size_t>(protocol.cache)]);
 }
 
+bool measured_right(const Record& record) {
+  return record.status == Status::ok && record.time && record.verify;
+}
+
 bool computes_other_function(const Record& record) {
   return record.variant.kernel().order_scope != OrderScope::memory ||
          (record.verify && !record.verify->other_function.empty());

@@ -176,6 +176,9 @@ struct Record : Resolved {
 // Whether what it computes is another function than the case asks for: it permutes tokens, or says so.
 bool computes_other_function(const Record& record);
 
+// Whether it is of an output that was verified and timed.
+bool measured_right(const Record& record);
+
 // Number of other processes that used the device during the timing. If there are any, its times
 // give no ratio.
 std::int64_t foreign_processes(const Record& record);

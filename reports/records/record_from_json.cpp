@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "kernels/base/text/text.hpp"
@@ -25,6 +26,12 @@ void read_field(const json& params, const Field<T>& field, T& owner) {
       refuse_record(fmt::format("'{}' is {}, not {} to {}", field.name, value, field.above, field.maximum));
     return field.set(owner, bits_of_real(value));
   }
+  if (field.kind == FieldKind::share) {
+    const double value = to_double(member(params, field.name), field.name);
+    if (!(value >= 0 && value < 1))
+      refuse_record(fmt::format("'{}' is {}, not 0 to below 1", field.name, value));
+    return field.set(owner, bits_of_real(value));
+  }
   if (field.kind == FieldKind::boolean) return field.set(owner, boolean_at(params, field.name) ? 1 : 0);
   const std::string name = string_at(params, field.name);
   const auto found = std::find(field.choices.begin(), field.choices.end(), name);
@@ -34,7 +41,9 @@ void read_field(const json& params, const Field<T>& field, T& owner) {
 
 // A record that was stored before the parameter existed lacks it; the case had the default.
 bool came_later(std::string_view name) {
-  return name == "score_scale" || name == "data" || name == "pages" || name == "edges";
+  constexpr std::array<std::string_view, 6> kLater = {"score_scale", "data",    "pages",
+                                                      "edges",       "dropout", "dropout_seed"};
+  return std::ranges::find(kLater, name) != kLater.end();
 }
 
 // The branches that `params` list.
@@ -335,6 +344,10 @@ void read_results(const json& from, std::int64_t schema, Record& record) {
   record.min_bytes = optional_amount_at(from, "min_bytes");
   record.tflops = optional_amount_at(from, "tflops");
   record.memory_bytes = optional_amount_at(from, "memory_bytes");
+  if (from.contains("held_bytes")) {  // older records have neither
+    record.held_bytes = optional_amount_at(from, "held_bytes");
+    record.peak_bytes = optional_amount_at(from, "peak_bytes");
+  }
   record.comm_bytes = optional_amount_at(from, "comm_bytes");
   if (from.contains("comm_bytes_inside")) {  // older records have no bytes by level
     record.comm_bytes_inside = optional_amount_at(from, "comm_bytes_inside");

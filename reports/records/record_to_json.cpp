@@ -241,6 +241,8 @@ json to_json(const Record& record) {
           {"min_bytes", number(record.min_bytes)},
           {"tflops", number(record.tflops)},
           {"memory_bytes", number(record.memory_bytes)},
+          {"held_bytes", number(record.held_bytes)},
+          {"peak_bytes", number(record.peak_bytes)},
           {"comm_bytes", number(record.comm_bytes)},
           {"comm_bytes_inside", number(record.comm_bytes_inside)},
           {"comm_bytes_between", number(record.comm_bytes_between)},

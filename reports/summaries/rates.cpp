@@ -60,10 +60,6 @@ std::string share_text(const std::map<Dtype, double>& mine, const std::map<Dtype
   return percent_text(mine.at(dtype) / dense->at(dtype));
 }
 
-bool measured_right(const Record& record) {
-  return record.status == Status::ok && record.time && record.verify;
-}
-
 }  // namespace
 
 Table rates_table(const View& view) {

@@ -97,6 +97,11 @@ void raise_roofs(View& view) {
 
 }  // namespace
 
+bool has_gradients(const View& view) {
+  return std::ranges::any_of(view.cases,
+                             [](const CaseView& each) { return each.work->pass != Pass::forward; });
+}
+
 View view_of(const ReportInput& input) {
   View view{.sweep = meta_text(input, "sweep"),
             .title = meta_text(input, "title"),

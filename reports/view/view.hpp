@@ -35,6 +35,9 @@ struct View {
   std::span<const std::string> prediction_notes;
 };
 
+// Whether some case asks for gradients.
+bool has_gradients(const View& view);
+
 // Refers to `input`, which must outlive the view.
 View view_of(const ReportInput& input);
 

@@ -59,6 +59,8 @@ Case small_case(std::uint64_t seed) {
   work.dtype = Dtype::fp32;
   work.head_dim = between(random, 1, 6);
   work.batch = 1;
+  work.dropout = one_of(random, {0.0, 0.125, 0.6});
+  work.dropout_seed = static_cast<std::int64_t>(seed);
   return work;
 }
 

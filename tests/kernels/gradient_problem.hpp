@@ -73,7 +73,7 @@ struct GradientProblem : AttentionProblem {
 
   GradientInputs inputs() const { return {{q, k, v}, d_o, o, lse}; }
 
- private:
+  // Elements in the slots of a tensor, as floats in position order.
   std::vector<float> in_positions(const Bytes& from, std::size_t elements, std::int64_t heads,
                                   const std::vector<std::int32_t>& slots) const {
     std::vector<float> values(elements);

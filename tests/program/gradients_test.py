@@ -53,6 +53,27 @@ class Measured(CommandLine):
             self.assertAlmostEqual(flops[causal, "backward"] / flops[causal, "forward"], 2.5)
             self.assertAlmostEqual(flops[causal, "both"] / flops[causal, "forward"], 3.5)
 
+    def test_dropout_and_recomputation(self):
+        text = sweep(passes="forward, backward, both", case=CASE + ", dropout: [0.125, 0.5], dropout_seed: 7")
+        self.measured(text.replace("order_tensors: [kv, qkv]", "key_visit: [position, slot], saved: [statistics, inputs]"))
+        for record in self.exported():
+            of_pass, saved = record["params"]["pass"], record["params"]["saved"]
+            if of_pass == "forward" and saved == "inputs":
+                self.assertEqual(record["status"], "skipped")
+                continue
+            self.assertEqual(record["status"], "ok", record["reason"])
+            self.assertLessEqual(record["verify"]["worst"], 1)
+            if of_pass == "forward":
+                self.assertGreater(record["verify"]["probed_rows"], 0)
+                self.assertIsNone(record["held_bytes"])
+                continue
+            self.assertIsNone(record["verify"]["probed_rows"])
+            rows, width = 96, 16
+            inputs = 4 * rows * width * (2 + 2)  # Q of two heads, K and V of one
+            output = 4 * rows * 2 * (width + 1)
+            self.assertEqual(record["held_bytes"], inputs + (0 if saved == "inputs" else output))
+            self.assertGreater(record["peak_bytes"], 2 * inputs + output)
+
     def test_dump(self):
         """O is linear in V, so the sum of dV V is that of dO O."""
         self.measured(sweep(passes="both"), arguments=["--dump", "dumped"])

@@ -80,3 +80,22 @@ def attention(params, q, k, v):
                 o += [sum(w * v[row + e] for w, row in zip(weights, rows)) / total if rows else 0 for e in range(d)]
                 lse.append(top + math.log(total) if rows else -math.inf)
     return o, lse
+
+
+def gradients(params, q, k, v, d_o, o, lse):
+    """dQ, dK and dV, as flat lists in the shapes of Q, K and V (docs/definitions.md)."""
+    n, heads, kv_heads, d = (params[name] for name in ("sequence_length", "heads", "kv_heads", "head_dim"))
+    d_q, d_k, d_v = ([0.0] * len(x) for x in (q, k, v))
+    for number in range(params["batch"] * n * heads):
+        b, t, h = number // heads // n, number // heads % n, number % heads
+        at = number * d
+        delta = sum(d_o[at + e] * o[at + e] for e in range(d))
+        for s in keys_of(params, t, h):
+            row = ((b * n + s) * kv_heads + h * kv_heads // heads) * d
+            p = math.exp(sum(q[at + e] * k[row + e] for e in range(d)) / math.sqrt(d) - lse[number])
+            d_s = p * (sum(d_o[at + e] * v[row + e] for e in range(d)) - delta) / math.sqrt(d)
+            for e in range(d):
+                d_q[at + e] += d_s * k[row + e]
+                d_k[row + e] += d_s * q[at + e]
+                d_v[row + e] += p * d_o[at + e]
+    return d_q, d_k, d_v

@@ -41,7 +41,7 @@ class Offspring {
   Offspring(const Offspring&) = delete;
   Offspring& operator=(const Offspring&) = delete;
 
-  static constexpr const char* kVariable = "HILBENCH_PROGRAM";
+  static constexpr const char* kVariable = "HILBENCH_OFFSPRING";
   const std::string& mark() const { return mark_; }  // the variable's value
 
  private:

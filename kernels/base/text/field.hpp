@@ -1,6 +1,6 @@
-// A parameter described once: its name, its allowed values, and how to get and set it. Sweep parsing, ids, the JSON
-// form of a record and `--axis` all read these tables, so a new parameter is one row; a test holds the sweep schema
-// against them.
+// A parameter described once: its name, its allowed values, and how to get and set it. Sweep parsing, ids,
+// the JSON form of a record and `--axis` all read these tables, so a new parameter is one row; a test holds
+// the sweep schema against them.
 #pragma once
 
 #include <bit>
@@ -13,10 +13,14 @@
 
 namespace hilbench {
 
-enum class FieldKind { integer, boolean, choice, real };
+enum class FieldKind { integer, boolean, choice, real, share };  // share: a real from 0 to below 1
 
-// A positive real number as the integer that `Field` gets and sets: its bits. They are ordered as the numbers
-// are.
+constexpr bool is_real(FieldKind kind) {
+  return kind == FieldKind::real || kind == FieldKind::share;
+}
+
+// A real number that is not negative as the integer that `Field` gets and sets: its bits. They are ordered as
+// the numbers are.
 constexpr std::int64_t bits_of_real(double value) {
   return std::bit_cast<std::int64_t>(value);
 }
@@ -70,7 +74,7 @@ template <class T>
 std::string field_text(const Field<T>& field, std::int64_t value) {
   if (field.kind == FieldKind::boolean) return value != 0 ? "true" : "false";
   if (field.kind == FieldKind::choice) return std::string(field.choices[static_cast<std::size_t>(value)]);
-  if (field.kind == FieldKind::real) {
+  if (is_real(field.kind)) {
     char digits[32];
     return {digits,
             std::to_chars(digits, digits + sizeof digits, real_of_bits(value), std::chars_format::fixed).ptr};

@@ -12,7 +12,7 @@ template <class T>
 nlohmann::json field_json(const Field<T>& field, const T& owner) {
   const std::int64_t value = field.get(owner);
   if (field.kind == FieldKind::integer) return value;
-  if (field.kind == FieldKind::real) return real_of_bits(value);
+  if (is_real(field.kind)) return real_of_bits(value);
   if (field.kind == FieldKind::boolean) return value != 0;
   return field_text(field, value);
 }

@@ -67,6 +67,7 @@ class YamlValue {
   std::string text() const;  // any scalar
   std::int64_t integer(std::int64_t minimum, std::int64_t maximum) const;
   double number(double above, double at_most) const;  // above < value <= at_most
+  double share() const;                               // 0 <= value < 1
   bool boolean() const;
   std::size_t choice(std::span<const std::string_view> names) const;  // index of the name
 
@@ -74,6 +75,8 @@ class YamlValue {
   std::vector<std::int64_t> integers(std::int64_t minimum, std::int64_t maximum) const;
 
  private:
+  double real(const std::string& allowed, bool (*fits)(double value, double low, double high), double low,
+              double high) const;
   std::string found() const;  // "found 'x'"
   std::string path_of(const std::string& key) const;
   std::vector<std::int64_t> generated(std::int64_t minimum, std::int64_t maximum) const;
@@ -88,6 +91,7 @@ template <class T>
 std::int64_t field_value(const YamlValue& value, const Field<T>& field) {
   if (field.kind == FieldKind::boolean) return value.boolean() ? 1 : 0;
   if (field.kind == FieldKind::choice) return static_cast<std::int64_t>(value.choice(field.choices));
+  if (field.kind == FieldKind::share) return bits_of_real(value.share());
   if (field.kind == FieldKind::real)
     return bits_of_real(value.number(field.above, static_cast<double>(field.maximum)));
   return value.integer(field.minimum, field.maximum);

@@ -134,8 +134,9 @@ std::int64_t YamlValue::integer(std::int64_t minimum, std::int64_t maximum) cons
   return *value;
 }
 
-double YamlValue::number(double above, double at_most) const {
-  const std::string allowed = fmt::format("a number above {} and at most {}", above, at_most);
+// The number that a scalar is; `allowed` describes those that may stand there.
+double YamlValue::real(const std::string& allowed, bool (*fits)(double value, double low, double high),
+                       double low, double high) const {
   const std::string& digits = node_->text;
   double value = 0;
   const char* const end = digits.data() + digits.size();
@@ -143,9 +144,21 @@ double YamlValue::number(double above, double at_most) const {
   const bool plain = digits.find_first_not_of("0123456789.eE+-") == std::string::npos;
   if (node_->kind != YamlNode::Kind::scalar || node_->quoted || digits.empty() || !plain || stop != end)
     fail("expects " + allowed, found());
-  if (error != std::errc() || !(value > above) || !(value <= at_most))
+  if (error != std::errc() || !fits(value, low, high))
     fail(fmt::format("{} is out of range", one_line(digits, 40)), "expects " + allowed);
-  return value;
+  return value + 0.0;  // no -0
+}
+
+double YamlValue::number(double above, double at_most) const {
+  return real(
+      fmt::format("a number above {} and at most {}", above, at_most),
+      [](double value, double low, double high) { return value > low && value <= high; }, above, at_most);
+}
+
+double YamlValue::share() const {
+  return real(
+      "a number from 0 to below 1",
+      [](double value, double low, double high) { return value >= low && value < high; }, 0, 1);
 }
 
 bool YamlValue::boolean() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "kernels/case/dropout.hpp"
 #include "kernels/cuda/shared/forward_shape.hpp"
 
 namespace hilbench::cuda {
@@ -36,6 +37,23 @@ struct HeadCover {
   std::int32_t offset = 0;
 };
 
+// What dropout needs to know of a branch, besides where a pair stands in its segment.
+struct BranchDropout {
+  Dropout dropout;
+  std::int32_t segment_length = 1;
+  std::int32_t branch = 0, branches = 1;
+
+  // Of the pairs of a query at `position`, of one head.
+  HILBENCH_HOST_DEVICE DropoutStream stream(int position, int batch, int heads, int head) const {
+    return {static_cast<std::uint32_t>(position / segment_length),
+            static_cast<std::uint32_t>((batch * heads + head) * branches + branch)};
+  }
+  // The number of a query among those of its segment, `step` positions apart.
+  HILBENCH_HOST_DEVICE int query_number(int position, int step) const {
+    return position % segment_length / step;
+  }
+};
+
 // One branch. Tensors are contiguous: q, o [batch, sequence, heads, head_dim], k, v [batch, kv_rows,
 // kv_heads, head_dim], lse [batch, sequence, heads]. q, k and v hold elements of the shape's dtype, by slot;
 // o and lse are in position order.
@@ -59,6 +77,7 @@ struct ForwardParams {
   const ForwardTile* tiles = nullptr;           // [tile_count], in the sequence of the traversal
   std::int32_t tile_count = 0;                  // may be 0
   const HeadCover* fill = nullptr;              // [heads]; not null: clear the rows that are not covered
+  BranchDropout dropout;                        // keys are visited by position if it drops any
   std::int32_t* counters = nullptr;  // two zeros, by which blocks share the work; zeros again at the end
 };
 

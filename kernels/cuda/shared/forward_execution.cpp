@@ -55,8 +55,9 @@ class ForwardExecution final : public Execution {
                          .q_slots = q_slots_.data(),
                          .counters = counters_.data()};
     bool clear = covers_.size() > 0;
-    for (const BranchImage& branch : branches_) {
-      branch.describe(params);
+    for (std::size_t number = 0; number < branches_.size(); ++number) {
+      branches_[number].describe(params);
+      params.dropout = branch_dropout(work_, number);
       params.fill = clear ? covers_.data() : nullptr;
       if (clear && (!kernel_->clears() || params.tile_count == 0)) {
         clear_uncovered(shape_, params, nullptr);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "kernels/case/pattern.hpp"
+
 namespace hilbench::cuda {
 namespace {
 
@@ -40,15 +42,24 @@ bool runs_on(const std::string& architecture, int compute_capability) {
 
 }  // namespace
 
-Refusal why_not(const ForwardFacts& facts, const Case& work) {
+std::int32_t rows_of_tile(const ForwardCode& code, const Case& work) {
+  const ForwardShape shape = forward_shape(work);
+  return work.pass == Pass::backward && code.gradient_rows != nullptr ? code.gradient_rows(shape)
+                                                                      : code.tile_rows(shape);
+}
+
+Refusal why_not(const ForwardFacts& facts, const Case& work, const Variant& variant) {
   if (!facts.code.absence.empty()) return std::string(facts.code.absence);
   if (work.dtype == Dtype::fp32 && !facts.stores_fp32)
     return fmt::format("{} reads fp16 and bf16 only", facts.name);
   if (auto reason = why_not_head_dim(facts, work)) return reason;
   // Below compute capability 8.0 a block has 48 KiB of shared memory, too little for a tile of long rows.
-  if (work.head_dim > 128 && facts.code.tile_rows(forward_shape(work)) == 0)
+  if (work.head_dim > 128 && rows_of_tile(facts.code, work) == 0)
     return fmt::format("{} has no tile of head_dim {} for this GPU", facts.name, work.head_dim);
-  if (work.pass != Pass::forward) return fmt::format("{} computes the forward pass only", facts.name);
+  if (work.pass != Pass::forward && facts.code.make_gradients == nullptr)
+    return fmt::format("{} has no backward pass yet", facts.name);
+  if (drops(dropout_of(work)) && variant.kernel().key_visit == KeyVisit::slot)
+    return fmt::format("{} computes dropout only if its tiles visit keys by position", facts.name);
   return std::nullopt;
 }
 

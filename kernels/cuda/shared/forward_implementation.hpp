@@ -14,6 +14,7 @@
 #include "kernels/base/text/refusal.hpp"
 #include "kernels/cuda/shared/forward_execution.hpp"
 #include "kernels/cuda/shared/forward_shape.hpp"
+#include "kernels/cuda/shared/gradient_execution.hpp"
 #include "kernels/cuda/shared/walk_execution.hpp"
 #include "kernels/cuda/shared/window_execution.hpp"
 #include "kernels/implementation.hpp"
@@ -27,6 +28,8 @@ struct ForwardCode {
   MakeForwardKernel make = nullptr;                          // of branches
   MakeWindowKernel make_windows = nullptr;                   // of windows on grids
   MakeWalkKernel make_walk = nullptr;                        // of branches over several sources
+  std::int32_t (*gradient_rows)(const ForwardShape&) = nullptr;  // as tile_rows, of the backward pass
+  MakeGradientKernel make_gradients = nullptr;                   // of branches
   std::string_view absence = {};
 };
 
@@ -35,6 +38,7 @@ struct ForwardFacts {
   // Compute capabilities that it is written for, 10 * major + minor.
   int first_capability = 0, last_capability = 999;
   bool stores_fp32 = false;
+  bool dropout = false;                        // as in Implementation; not if tiles visit keys by slot
   std::span<const int> window_head_dims = {};  // of windows on a grid; empty: it does not compute them
   std::span<const int> head_dims = {};         // empty: 8 to 256 in steps of 8
   std::string_view (*peak_unit)(const Case&) = nullptr;
@@ -42,7 +46,9 @@ struct ForwardFacts {
   ForwardCode code;
 };
 
-Refusal why_not(const ForwardFacts& facts, const Case& work);
+// Rows of a tile of branches in the case's pass; 0: no tile fits this GPU.
+std::int32_t rows_of_tile(const ForwardCode& code, const Case& work);
+Refusal why_not(const ForwardFacts& facts, const Case& work, const Variant& variant);
 Refusal why_not_on(const ForwardFacts& facts, const Gpu& gpu);
 nlohmann::json no_library();
 
@@ -54,10 +60,11 @@ constexpr Implementation forward_implementation() {
       .kind = ImplementationKind::kernel,
       .device = DeviceKind::cuda,
       .windows = !kFacts.window_head_dims.empty(),
+      .dropout = kFacts.dropout,
       .peak_unit = kFacts.peak_unit,
       .tile_rows = [](const Case&) { return std::int64_t{1}; },
       .causal_traversal = kFacts.causal_traversal,
-      .why_not = [](const Case& work, const Variant&) { return why_not(kFacts, work); },
+      .why_not = [](const Case& work, const Variant& variant) { return why_not(kFacts, work, variant); },
       .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
       .prepare = [](const Case&, const KernelChoice&, int) { return std::unique_ptr<Execution>(); },
@@ -65,10 +72,17 @@ constexpr Implementation forward_implementation() {
   };
   if constexpr (kFacts.code.tile_rows != nullptr) {
     implementation.tile_rows = [](const Case& work) -> std::int64_t {
-      return has_windows(work) ? kMaskedRows : kFacts.code.tile_rows(forward_shape(work));
+      if (has_windows(work)) return kMaskedRows;
+      return rows_of_tile(kFacts.code, work);
     };
-    implementation.workspace_bytes = [](const Case& work, int) { return forward_workspace_bytes(work); };
+    implementation.workspace_bytes = [](const Case& work, int) {
+      return work.pass == Pass::backward ? gradient_workspace_bytes(work) : forward_workspace_bytes(work);
+    };
     implementation.prepare = [](const Case& work, const KernelChoice& choice, int) {
+      if constexpr (kFacts.code.make_gradients != nullptr)
+        if (work.pass == Pass::backward)
+          return gradient_execution(work, choice, kFacts.code.make_gradients,
+                                    rows_of_tile(kFacts.code, work));
       if (has_windows(work)) return window_execution(work, choice, kFacts.code.make_windows);
       if constexpr (kFacts.code.make != nullptr) return forward_execution(work, choice, kFacts.code.make);
       return std::unique_ptr<Execution>();  // why_not() refuses it

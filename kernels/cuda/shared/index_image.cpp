@@ -79,6 +79,16 @@ std::vector<HeadCover> head_covers(const Case& work) {
   return covers;
 }
 
+BranchDropout branch_dropout(const Case& work, std::size_t branch) {
+  BranchDropout made;
+  made.dropout = dropout_of(work);
+  made.segment_length = static_cast<std::int32_t>(
+      std::min<std::int64_t>(work.pattern[branch].segment_length, work.sequence_length));
+  made.branch = static_cast<std::int32_t>(branch);
+  made.branches = static_cast<std::int32_t>(work.pattern.size());
+  return made;
+}
+
 BranchImage::BranchImage(const Case& work, const KernelChoice& choice, const BranchIndex& branch)
     : key_step(branch.key_step) {
   if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;

@@ -33,6 +33,9 @@ std::vector<std::int32_t> query_slots(const Case& work, const KernelChoice& choi
 // For each head the cover of the first branch that it runs; empty if that leaves no row uncovered.
 std::vector<HeadCover> head_covers(const Case& work);
 
+// What dropout needs of the branch with this number.
+BranchDropout branch_dropout(const Case& work, std::size_t branch);
+
 // Tables of one branch on the current device.
 struct BranchImage {
   BranchImage(const Case& work, const KernelChoice& choice, const BranchIndex& branch);

@@ -9,6 +9,9 @@ namespace cuda {
 std::int32_t dilated_simt_tile_rows(const ForwardShape& shape);
 // In dilated_simt.cu.
 std::unique_ptr<ForwardKernel> make_dilated_simt(const ForwardShape& shape);
+// The same of the backward pass.
+std::int32_t dilated_simt_gradient_rows(const ForwardShape& shape);
+std::unique_ptr<GradientKernel> make_dilated_simt_gradients(const ForwardShape& shape);
 
 namespace {
 
@@ -18,7 +21,11 @@ constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())
     return {.absence = kNoGpuCode};
   else
-    return {kArchitectures, dilated_simt_tile_rows, make_dilated_simt};
+    return {.architectures = kArchitectures,
+            .tile_rows = dilated_simt_tile_rows,
+            .make = make_dilated_simt,
+            .gradient_rows = dilated_simt_gradient_rows,
+            .make_gradients = make_dilated_simt_gradients};
 }
 
 constexpr ForwardFacts kFacts = {
@@ -26,6 +33,7 @@ constexpr ForwardFacts kFacts = {
     .help = "fused dilated attention in fp32 arithmetic on any GPU; fp32, fp16 and bf16",
     .first_capability = 61,
     .stores_fp32 = true,
+    .dropout = true,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
     .causal_traversal = CausalTraversal::longest_first,
     .code = code(),

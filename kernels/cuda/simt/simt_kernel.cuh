@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/simt/simt_dropout.cuh"
 #include "kernels/cuda/simt/simt_load.cuh"
 #include "kernels/cuda/simt/simt_products.cuh"
 #include "kernels/cuda/simt/simt_softmax.cuh"
@@ -23,6 +24,19 @@
 
 namespace hilbench::cuda {
 namespace simt {
+
+// The weights that dropout keeps, scaled; the others become zeros.
+template <typename Shape>
+__device__ __forceinline__ void drop_weights(const ForwardParams& params, const ForwardShape& shape,
+                                             const ForwardTile& tile, int warp_row, int first_key, int lane,
+                                             float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) {
+  const BranchDropout& of = params.dropout;
+  visit_kept<Rows::queries, Shape>(
+      of.dropout, of.stream(tile.query_first, tile.batch, shape.heads, tile.head),
+      of.query_number(tile.query_first, params.query_step) + warp_row, first_key, row_lane_of(lane),
+      column_lane_of(lane),
+      [&](int i, int j, bool kept) { s[i][j] = kept ? s[i][j] * of.dropout.scale : 0; });
+}
 
 template <Dtype kDtype, typename Shape>
 __device__ __forceinline__ void compute_tile(const ForwardParams& params, const ForwardShape& shape,
@@ -74,6 +88,8 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
       if (first_key + Shape::kKeys > tile.unmasked)
         mask_scores<Shape>(params, tile, first_key, first_row, column_lane, s);
       softmax.update(params.scale * kLog2E, s, o);
+      if (drops(params.dropout.dropout))
+        drop_weights<Shape>(params, shape, tile, warp_row, first_key, lane, s);
       hand_over<Shape>(s, weights_warp + column_lane * Shape::kWeightStride + row_lane * 4);
     }
     if constexpr (!Shape::kTwoBuffers) __syncthreads();  // nobody reads the keys any more

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/shared/forward_shape.hpp"
+#include "kernels/cuda/simt/simt_gradient_shapes.hpp"
 
 namespace hilbench::cuda {
 
@@ -21,6 +22,10 @@ bool simt::runs_here(int shared_bytes) {
 std::int32_t dilated_simt_tile_rows(const ForwardShape& shape) {
   return simt::visit_shape(shape.head_dim, std::int32_t{0},
                            [](auto tile) -> std::int32_t { return decltype(tile)::kRows; });
+}
+std::int32_t dilated_simt_gradient_rows(const ForwardShape& shape) {
+  return simt::visit_gradient_shape(shape.head_dim, std::int32_t{0},
+                                    [](auto tile) -> std::int32_t { return decltype(tile)::kRows; });
 }
 
 }  // namespace hilbench::cuda

@@ -66,7 +66,7 @@ Refusal why_not_boxes(const Case& work, const Variant& variant) {
 }
 
 Refusal why_not_case(const Case& work, const Variant& variant) {
-  if (auto reason = why_not(kFacts, work)) return reason;
+  if (auto reason = why_not(kFacts, work, variant)) return reason;
   const Refusal why = why_not_boxes(work, variant);
   return why ? Refusal("boxes_wgmma: " + *why) : std::nullopt;
 }

@@ -38,13 +38,15 @@ TEST_F(RivalsUnsupported, GivesTheReason) {
   for (const Implementation* implementation : kRivals) {
     EXPECT_NE(reason(*implementation, causal).find("dense queries"), std::string::npos)
         << implementation->name;
-    Case backward = kOrdinary;
-    backward.pass = Pass::backward;
-    EXPECT_NE(reason(*implementation, backward).find("forward"), std::string::npos) << implementation->name;
     Case branches = kOrdinary;
     branches.pattern.assign(33, {2048, 1});
     EXPECT_NE(reason(*implementation, branches).find("branches"), std::string::npos) << implementation->name;
   }
+  Case backward = kOrdinary;
+  backward.pass = Pass::backward;
+  EXPECT_EQ(reason(kCudnn, backward), "");
+  EXPECT_EQ(reason(kCublas, backward), "");
+  EXPECT_NE(reason(kCudnnGather, backward).find("forward"), std::string::npos);
   causal.pattern = {{2048, 1}};  // without dilation dense queries are the usual ones
   EXPECT_EQ(reason(kCudnn, causal), "");
   Case fp32 = kOrdinary;
@@ -68,10 +70,12 @@ TEST(Rivals, PlanWithoutLoadingALibrary) {
   Case huge = kOrdinary;
   huge.sequence_length = huge.heads = huge.kv_heads = huge.batch = std::int64_t{1} << 40;
   huge.pattern = {{std::int64_t{1} << 40, 1}, {1 << 20, 4}};
-  for (const Implementation* implementation : kRivals) {
-    static_cast<void>(reason(*implementation, huge));
-    EXPECT_GE(implementation->workspace_bytes(huge, 1), 0) << implementation->name;
-  }
+  for (const Pass pass : {Pass::forward, Pass::backward})
+    for (const Implementation* implementation : kRivals) {
+      huge.pass = pass;
+      static_cast<void>(reason(*implementation, huge));
+      EXPECT_GE(implementation->workspace_bytes(huge, 1), 0) << implementation->name;
+    }
   for (const char* library : {"libcublas.so.13", "libcublas.so.12", "libcudnn.so.9"})
     EXPECT_EQ(dlopen(library, RTLD_NOW | RTLD_NOLOAD), nullptr) << library;
 }
@@ -89,6 +93,24 @@ TEST(Rivals, CountTheBuffersOfBranches) {
   // Two branches: the second has an O of its own, both an LSE.
   work.pattern = {{1024, 2}, {1024, 4}};
   EXPECT_EQ(kCudnn.workspace_bytes(work, 1), 2 * offsets + 1024 * 8 * (64 * 2 + 2 * 4));
+}
+
+TEST(Rivals, CountTheSumsOfGradients) {
+  if (!reason(kCudnn, kOrdinary).empty()) GTEST_SKIP() << reason(kCudnn, kOrdinary);
+  Case work = kOrdinary;
+  work.sequence_length = 1024;
+  work.head_dim = 64;
+  work.pass = Pass::backward;
+  work.pattern = {{1024, 1}};
+  const double rows = 1024 * 8, of_cudnn = rows * (4 + 4 * 64);
+  EXPECT_EQ(kCudnn.workspace_bytes(work, 1), of_cudnn);
+  // Two branches: of each gradient, a sum in fp32 and what one call adds to it.
+  work.pattern = {{1024, 1}, {1024, 4}};
+  EXPECT_EQ(kCudnn.workspace_bytes(work, 1), of_cudnn + 3 * rows * 64 * (4 + 2));
+  // D; scores and dP in fp32, P and dS in bf16, of all problems at once; the sums.
+  work.pattern = {{1024, 1}};
+  EXPECT_EQ(kCublas.workspace_bytes(work, 1),
+            4 * rows + 8.0 * 1024 * 1024 * (4 + 4 + 2 + 2) + 3 * rows * 64 * 4);
 }
 
 }  // namespace

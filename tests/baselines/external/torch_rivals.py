@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "program"))
-from plain_attention import attention  # noqa: E402
+from plain_attention import attention, gradients  # noqa: E402
 from program import Program  # noqa: E402
 
 PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"
@@ -98,7 +98,7 @@ class ProtocolTest(RivalTest):
         """Writes random tensors of the case. Returns their values, as its dtype holds them."""
         tensors = []
         for name in names:
-            heads = case["heads" if name == "q" else "kv_heads"]
+            heads = case["kv_heads" if name in "kv" else "heads"]
             count = case["batch"] * case["sequence_length"] * heads * case["head_dim"]
             stored = [STORE[case["dtype"]](rng.gauss(0, 1)) for _ in range(count)]
             (self.folder / name).write_bytes(b"".join(stored))
@@ -151,6 +151,60 @@ class ProtocolTest(RivalTest):
             some_o, some_lse, has_lse = self.read(rows=rows)
             self.assertEqual(some_o.tobytes(), b"".join(o[row * d:(row + 1) * d].tobytes() for row in rows))
             self.assertEqual(some_lse.tobytes(), array.array("f", [lse[row] for row in rows if has_lse]).tobytes())
+
+
+class GradientsTest(ProtocolTest):
+    """The backward pass of a script, asked as the program asks for it."""
+
+    NAMES = "q", "k", "v", "d_o", "o", "lse"
+
+    def load_gradients(self, case, option, rng):
+        """Returns the values of the tensors, and the answer of the script."""
+        tensors = self.write_operands(case, rng)
+        return tensors, self.script.ask(do="load", case=case, option=option, **self.files(self.NAMES))
+
+    def write_operands(self, case, rng):
+        q, k, v, d_o = self.write_tensors(case, rng, ("q", "k", "v", "d_o"))
+        o, lse = attention(case, q, k, v)
+        stored = [STORE[case["dtype"]](value) for value in o]
+        (self.folder / "o").write_bytes(b"".join(stored))
+        (self.folder / "lse").write_bytes(struct.pack(f"<{len(lse)}f", *lse))
+        return q, k, v, d_o, [LOAD[case["dtype"]](data) for data in stored], lse
+
+    def check_gradients(self, case, tensors):
+        """Of what is loaded, then of dO alone negated, then of all that is new."""
+        self.check_one(case, tensors)
+        negated = [-value for value in tensors[3]]
+        (self.folder / "d_o").write_bytes(b"".join(map(STORE[case["dtype"]], negated)))
+        for changed, new in ((["d_o"], (*tensors[:3], negated, *tensors[4:])), (list(self.NAMES), None)):
+            new = new or self.write_operands(case, self.rng)
+            self.assertEqual(self.script.ask(do="inputs", changed=changed, **self.files(self.NAMES)), {})
+            self.check_one(case, new)
+
+    def check_one(self, case, tensors):
+        times = self.script.ask(do="run", executions=2)["times_ns"]
+        self.assertTrue(len(times) == 2 and min(times) > 0, times)
+        whole = self.read_gradients()
+        for name, got, right in zip(("dQ", "dK", "dV"), whole, gradients(case, *tensors)):
+            self.assertEqual(len(got), len(right), name)
+            self.assertFalse(any(map(math.isnan, got)), name)
+            # D of few keys is a difference of large numbers: no less than of gradients of size 1.
+            tolerance = 4 * self.tolerance[case["dtype"]] * max(1, *map(abs, right))
+            self.assertLessEqual(max(abs(a - b) for a, b in zip(got, right)), tolerance, name)
+        d, chosen = case["head_dim"], []
+        for heads in (case["heads"], case["kv_heads"]):
+            count = case["batch"] * case["sequence_length"] * heads
+            chosen.append(sorted(self.rng.sample(range(count), self.rng.randint(1, count))))
+        some = self.read_gradients(rows=chosen[0], keys=chosen[1])
+        for got, all_rows, rows in zip(some, whole, (chosen[0], chosen[1], chosen[1])):
+            self.assertEqual(got.tobytes(), b"".join(all_rows[row * d:(row + 1) * d].tobytes() for row in rows))
+
+    def read_gradients(self, **request):
+        files = self.files(("d_q", "d_k", "d_v"))
+        for file in files.values():
+            pathlib.Path(file).write_bytes(b"")
+        self.assertEqual(self.script.ask(do="read", **files, **request), {})
+        return [array.array("f", pathlib.Path(file).read_bytes()) for file in files.values()]
 
 
 class ThroughTheProgramTest(RivalTest):

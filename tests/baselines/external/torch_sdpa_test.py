@@ -4,11 +4,17 @@ Usage: torch_sdpa_test.py PATH_OF_HILBENCH PATH_OF_SCRIPT [unittest arguments]. 
 HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need none run, and the status is 77.
 """
 
+import os
+import pathlib
 import random
 
 import torch_rivals
+from program import TESTS  # torch_rivals adds its folder to the path
+
+ON_CPUS = TESTS / "fakes/torch_sdpa_on_cpus.py"
 
 RANDOM_CASES = 80
+GRADIENT_CASES = 40
 NO_CAUSAL = "no causal mask for dense queries and dilated keys"
 NO_LSE_OF_FLEX = "flex: returns no LSE on a CPU, which merging branches needs"
 NO_LSE = "math returns no LSE, which merging branches needs"
@@ -21,7 +27,8 @@ cases:
   - {{{POINT}, segments: [32, 72], dilations: [1, 3], batch: 2, dtype: bf16}}
   - {{{POINT}, segments: [36], dilations: [2], queries: dense, dtype: fp16}}
 variants: [{{kernel: dilated, order: linear}}]
-baselines: [torch_sdpa, torch_sdpa.flash, torch_sdpa.math, torch_sdpa.efficient, torch_sdpa.cudnn, torch_sdpa.fa3]
+baselines: [torch_sdpa, torch_sdpa.flash, torch_sdpa.math, torch_sdpa.efficient, torch_sdpa.cudnn, torch_sdpa.fa3,
+            torch_sdpa.fa4]
 measure: {{budget_s: 0.05, min_rounds: 3}}
 """
 FLEX_SWEEP = f"""
@@ -108,24 +115,67 @@ class ProtocolTest(torch_rivals.ProtocolTest):
                                        ({}, "cudnn", "^cudnn: "),
                                        ({}, "fa3", "^fa3: needs a GPU"),
                                        ({"head_dim": 12}, "", "head_dim 12 is not a multiple of 8"),
-                                       ({"pass": "backward"}, "", "forward pass only"),
+                                       ({}, "fa4", "^fa4: needs a GPU"),
+                                       ({"pass": "backward"}, "fa3", "^fa3: fa3-fwd computes the forward pass only"),
+                                       ({"pass": "backward"}, "flex", "^flex: has no backward pass on a CPU"),
+                                       ({"pass": "backward"}, "cudnn", "^cudnn: "),
                                        ({"ring_size": 2}, "", "one rank only")):
             with self.subTest(reason=reason):
                 _, answer = self.load({**case, **change}, option, rng)
                 self.assertRegex(answer.get("unsupported", ""), reason)
 
 
+class GradientsTest(torch_rivals.GradientsTest):
+    def test_random_cases(self):
+        rng = random.Random(9)
+        for number in range(GRADIENT_CASES):
+            case, option = {**random_case(rng), "pass": "backward"}, rng.choice(["", "flash", "math"])
+            if case["causal"]:
+                case["queries"] = "dilated"
+            with self.subTest(number=number, option=option, case=case):
+                tensors, answer = self.load_gradients(case, option, rng)
+                self.assertEqual(answer.get("timer"), "perf_counter", answer)
+                self.assertEqual(answer["backends"], ["math" if option == "math" else "flash"])
+                self.check_gradients(case, tensors)
+
+
+class OperatorsTest(torch_rivals.GradientsTest):
+    """How those of a GPU are called, with kernels for processors in their place (fakes/torch_sdpa_on_cpus.py)."""
+
+    def setUp(self):
+        self.environment = {**os.environ, "TORCH_SDPA": str(pathlib.Path(self.path_of_script).resolve())}
+        self.path_of_script = ON_CPUS
+        super().setUp()
+
+    def check(self, options, cases):
+        rng = random.Random(11)
+        for number in range(cases):
+            case, option = {**random_case(rng), "pass": "backward"}, options[number % len(options)]
+            if case["causal"] and option != "flex":
+                case["queries"] = "dilated"
+            with self.subTest(number=number, option=option, case=case):
+                tensors, answer = self.load_gradients(case, option, rng)
+                self.assertEqual(answer.get("backends"), [option], answer)
+                self.check_gradients(case, tensors)
+
+    def test_operators_of_pytorch(self):
+        self.check(["flash", "efficient", "cudnn"], GRADIENT_CASES)
+
+    def test_flex(self):
+        self.check(["flex"], 10)
+
+
 class ThroughTheProgramTest(torch_rivals.ThroughTheProgramTest):
     def test_every_backend(self):
         self.skip_without_pytorch()
         records = self.run_sweep(SWEEP)
-        self.assertEqual(len(records), 21)
+        self.assertEqual(len(records), 24)
         for record in records:
             with self.subTest(case=record["case"], variant=record["variant"]):
                 name, reason = record["variant"], record["reason"]
-                if name in ("torch_sdpa.efficient", "torch_sdpa.cudnn", "torch_sdpa.fa3"):
+                if name in ("torch_sdpa.efficient", "torch_sdpa.cudnn", "torch_sdpa.fa3", "torch_sdpa.fa4"):
                     self.assertEqual(record["status"], "skipped")
-                    self.assertRegex(reason, "^(efficient|cudnn|fa3): ")
+                    self.assertRegex(reason, "^(efficient|cudnn|fa3|fa4): ")
                 elif name == "torch_sdpa.math" and len(record["params"]["segments"]) > 1:
                     self.assertEqual((record["status"], reason), ("skipped", NO_LSE))
                 elif name.startswith("torch_sdpa"):

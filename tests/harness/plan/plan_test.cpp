@@ -41,6 +41,44 @@ TEST(Plan, CountsWorkMemoryAndTime) {
   EXPECT_NE(*peak.flops, *linear.flops);
 }
 
+TEST(Plan, SkipsDropoutWhereNothingDropsPairs) {
+  const Comparison comparison = comparison_of("sequence_length: 4096, segments: [2048], dropout: 0.125");
+  EXPECT_FALSE(comparison.variants[0].skip);
+  EXPECT_FALSE(comparison.variants[1].skip);
+  expect_skipped(comparison.variants[2], "dropout: not on gemm");
+  EXPECT_FALSE(comparison.variants[3].skip) << "peak computes no attention";
+  EXPECT_FALSE(comparison_of("sequence_length: 64, dropout: 0.001").variants[2].skip) << "nothing is dropped";
+  const auto dilated = [](const std::string& more, const std::string& variant = "kernel: dilated") {
+    return planned("segments: [2048], dropout: 0.125" + more, variant, planning_site());
+  };
+  expect_skipped(dilated(", ring_size: 2"), "dropout: not on rings");
+  expect_skipped(dilated("", "kernel: dilated, order: hilbert, order_scope: tokens"), "dropout: pairs are dropped");
+  expect_skipped(comparison_of("grid: [8, 8], window: [3, 3], dropout: 0.5").variants[0],
+                 "dropout: not with windows or masks");
+}
+
+// Held per row and head: statistics 8 d + 4 bytes, inputs 6 d, if K and V have as many heads (bf16).
+TEST(Plan, SaysWhatAStepOfATrainingHolds) {
+  const auto step = [](const std::string& pass, const std::string& saved) {
+    return planned("segments: [2048], dtype: bf16, heads: 4, head_dim: 32, pass: " + pass,
+                   "kernel: dilated, saved: " + saved, planning_site());
+  };
+  const double rows = 4096.0 * 4;
+  for (const std::string pass : {"backward", "both"}) {
+    const PlannedVariant statistics = step(pass, "statistics"), inputs = step(pass, "inputs");
+    ASSERT_FALSE(inputs.skip) << *inputs.skip;
+    EXPECT_EQ(*statistics.held_bytes, rows * (8 * 32 + 4));
+    EXPECT_EQ(*inputs.held_bytes, rows * 6 * 32);
+    EXPECT_EQ(inputs.variant_id, "dilated/linear.inputs");
+    EXPECT_EQ(inputs.flops, statistics.flops) << "what is computed again is not credited";
+    EXPECT_EQ(*inputs.peak_bytes, *statistics.peak_bytes) << "of one step alone";
+    EXPECT_GT(*statistics.peak_bytes, rows * (16 * 32 + 4)) << "eight tensors, LSE and the workspace";
+    EXPECT_GE(*inputs.memory_bytes, *statistics.memory_bytes);
+  }
+  EXPECT_FALSE(step("forward", "statistics").held_bytes);
+  expect_skipped(step("forward", "inputs"), "saved: a forward pass alone keeps nothing");
+}
+
 TEST(Plan, SkipsWhatDoesNotFitTheReferenceLast) {
   Site site = planning_site();
   const std::string work = "sequence_length: 8192, segments: [2048]";

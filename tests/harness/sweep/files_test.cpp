@@ -115,6 +115,20 @@ TEST(Sweep, InputsAreAnAxis) {
   EXPECT_SAYS(axes_refusal("{data: equal}"), "normal, heavy_tails, dominating_key, equal_rows");
 }
 
+TEST(Sweep, DropoutIsAnAxis) {
+  const Sweep sweep = parse(kHead + "axes: {dropout: [0, 0.125, -0], dropout_seed: [0, 4k]}\n" + kTail);
+  ASSERT_EQ(sweep.cases.size(), 4u) << "-0 is 0";
+  EXPECT_EQ(sweep.cases[0].work.dropout, 0);
+  EXPECT_EQ(sweep.cases[3].work.dropout, 0.125);
+  EXPECT_EQ(sweep.cases[3].work.dropout_seed, 4096);
+  EXPECT_TRUE(
+      parse("skip_when: \"dropout > 0\"\n" + kHead + "axes: {dropout: 0.125}\n" + kTail).cases[0].skipped);
+  for (const char* refused : {"1", "1.5", "-0.1", "half", "{pow2: [1, 2]}"})
+    EXPECT_SAYS(axes_refusal(std::string("{dropout: ") + refused + "}"),
+                "expects a number from 0 to below 1");
+  EXPECT_SAYS(axes_refusal("{dropout_seed: -1}"), "axes.dropout_seed");
+}
+
 TEST(Sweep, InputsMayBeTheSameInAllCases) {
   const std::string text = kHead + "axes: {heads: [1, 2]}\ncases: [{heads: 3}]\n" + kTail +
                            "inputs: {score_scale: 4, data: dominating_key}\n";

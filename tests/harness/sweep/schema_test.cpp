@@ -34,6 +34,8 @@ json one_value(const Field<T>& field) {
                       reference("size")};
   if (field.kind == FieldKind::real)
     value.update({{"type", "number"}, {"exclusiveMinimum", field.above}, {"maximum", field.maximum}});
+  if (field.kind == FieldKind::share)
+    value.update({{"type", "number"}, {"minimum", 0}, {"exclusiveMaximum", 1}});
   return value;
 }
 

@@ -46,5 +46,13 @@ TEST(CaseId, NamesThePagesThatWereAskedFor) {
   EXPECT_EQ(case_id(work), "n64-w64-r1-h8-d64-fp32-p1-cpu-pages.4k");
 }
 
+TEST(CaseId, NamesDropout) {
+  Case work{.sequence_length = 64, .pattern = {{64, 1}}, .kv_heads = 8, .device = DeviceKind::cpu};
+  work.dropout = 0.125;
+  EXPECT_EQ(case_id(work), "n64-w64-r1-h8-d64-fp32-p1-cpu-dropout.0.125");
+  work.dropout_seed = 3;
+  EXPECT_EQ(case_id(work), "n64-w64-r1-h8-d64-fp32-p1-cpu-dropout.0.125-dropout_seed.3");
+}
+
 }  // namespace
 }  // namespace hilbench

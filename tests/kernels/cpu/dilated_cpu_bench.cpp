@@ -126,11 +126,12 @@ void add_all() {
     causal.mask = Mask::causal;
     add(kDilatedCpu, causal, linear);
     for (Case backward : {case_of(2048, {2048, 1}, 64, threads), case_of(2048, {2048, 1}, 128, threads),
-                          case_of(8192, {2048, 2}, 64, threads), causal, narrow}) {
-      add(kDilatedCpu, backward, linear);
-      backward.pass = Pass::backward;
-      add(kDilatedCpu, backward, linear);
-    }
+                          case_of(8192, {2048, 2}, 64, threads), causal, narrow})
+      for (const double dropout : {0.0, 0.125})
+        for (const Pass pass : {Pass::forward, Pass::backward}) {
+          backward.pass = pass, backward.dropout = dropout;
+          add(kDilatedCpu, backward, linear);
+        }
   }
 }
 

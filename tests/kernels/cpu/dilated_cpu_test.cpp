@@ -62,7 +62,9 @@ TEST_P(DilatedCpuProperty, EqualsTheOracle) {
   for (int i = 0; i < 50; i += kSanitized ? 10 : 1) {
     const auto seed = static_cast<std::uint64_t>(GetParam() * 50 + i);
     Random random(seed);
-    const AttentionProblem problem(random_case(random), random);
+    Case work = random_case(random);
+    work.dropout = one_of(random, {0.0, 0.0, 0.125, 0.6}), work.dropout_seed = between(random, 0, 1) << 40;
+    const AttentionProblem problem(work, random);
     const KernelChoice choice = random_choice(random);
     const int threads = static_cast<int>(between(random, 1, 3));
     const ExpectedRows expected(problem, every_row(problem.work));

@@ -61,19 +61,21 @@ KernelChoice random_choice(Random& random) {
 }
 
 // Compares `cases` seeded cases from `first_seed` on; returns the number of comparisons.
-int compare_with_oracle(int first_seed, int cases, Sizes sizes) {
+int compare_with_oracle(int first_seed, int cases, Sizes sizes, double dropout = 0) {
   const auto device = open_cuda_device(0);
   int compared = 0;
   for (int i = 0; i < cases; ++i) {
     const auto seed = static_cast<std::uint64_t>(first_seed + i);
     Random random(seed);
-    const Case work = random_case(random, sizes);
+    Case work = random_case(random, sizes);
+    work.dropout = dropout;
     const AttentionProblem problem(work, random);
     const std::int64_t rows = work.batch * work.sequence_length * work.heads;
     const ExpectedRows expected(problem, rows <= 200 ? every_row(work) : sampled_rows(work, random, 48));
     for (const Implementation* implementation : kernels_for(work)) {
       KernelChoice choice = random_choice(random);
       choice.name = implementation->name;
+      if (dropout > 0) choice.key_visit = KeyVisit::position;
       SCOPED_TRACE(testing::Message()
                    << "seed " << seed << " " << case_id(work) << " " << variant_id({choice}));
       const std::string mismatch =
@@ -97,6 +99,12 @@ TEST_P(CudaForwardProperty, EqualsTheOracle) {
 TEST(CudaForwardSmall, EqualsTheOracle) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   EXPECT_GE(compare_with_oracle(10000, 12, Sizes::small), 12);
+}
+
+TEST(CudaForwardDropout, EqualsTheOracle) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  EXPECT_GE(compare_with_oracle(20000, 25, Sizes::all, 0.125), 25);
+  EXPECT_GE(compare_with_oracle(20025, 25, Sizes::small, 0.5), 25);
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, CudaForwardProperty, testing::Range(0, 8));

@@ -106,6 +106,26 @@ TEST(RecordJson, KeepsWhatTheInputsWereLike) {
   }
 }
 
+TEST(RecordJson, KeepsWhatATrainingDoes) {
+  Record record = kernel_record();
+  record.work.dropout = 0.125, record.work.dropout_seed = 5;
+  record.variant.change().saved = Saved::inputs;
+  record.held_bytes = 1000, record.peak_bytes = 3000;
+  const json out = to_json(record);
+  EXPECT_EQ(out["params"]["dropout"], 0.125);
+  EXPECT_EQ(out["params"]["saved"], "inputs");
+  EXPECT_EQ(out["held_bytes"], 1000);
+  expect_round_trip(record);
+  EXPECT_EQ(record_from_json(out).work, record.work);
+  EXPECT_EQ(record_from_json(out).variant, record.variant);
+  EXPECT_EQ(record_from_json(out).peak_bytes, 3000);
+  for (const json& wrong : {json(1), json(-0.1), json("0"), json()}) {
+    json changed = out;
+    changed["params"]["dropout"] = wrong;
+    EXPECT_THROW(record_from_json(changed), UsageError) << wrong;
+  }
+}
+
 TEST(RecordJson, HasADtypeThatWasMeasured) {
   json out = to_json(kernel_record());
   out["params"]["dtype"] = "auto";
@@ -134,6 +154,8 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
   EXPECT_EQ(keys(out), (std::set<std::string>{"schema",
                                               "twin",
                                               "injected",
+                                              "held_bytes",
+                                              "peak_bytes",
                                               "sweep",
                                               "case",
                                               "variant",
@@ -200,6 +222,9 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                                         "steady_s",
                                                         "pages",
                                                         "score_scale",
+                                                        "dropout",
+                                                        "dropout_seed",
+                                                        "saved",
                                                         "data",
                                                         "grid",
                                                         "window",
@@ -290,8 +315,8 @@ TEST(RecordJson, RejectsWhatIsNoRecord) {
     if (item.key() == "speedup") continue;   // found anew from the samples
     if (item.key() == "injected") continue;  // `asked` says how much
     without.erase(item.key());
-    const bool came_later =
-        item.key() == "energy_j" || item.key() == "comm_bytes_inside" || item.key() == "pairs";
+    const bool came_later = item.key() == "energy_j" || item.key() == "comm_bytes_inside" ||
+                            item.key() == "pairs" || item.key() == "held_bytes";
     if (!came_later) {
       EXPECT_THROW(record_from_json(without), UsageError) << item.key();
     }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reports/summaries/energy.hpp"
+#include "reports/tables/training.hpp"
 #include "tests/reports/sample_records.hpp"
 #include "tests/reports/table_cell.hpp"
 
@@ -84,6 +85,31 @@ TEST(Energy, StandsByVariant) {
   EXPECT_EQ(cell(table, 0, "dilated/linear"), "2.50");
   EXPECT_EQ(cell(table, 0, "gemm"), "3.25");
   EXPECT_EQ(table.columns.size(), 3u) << "an unknown energy has no column";
+}
+
+TEST(Training, StepsStandBesideThoseWithoutDropout) {
+  ReportInput input;
+  Case usual = sample::work(1024, {{1024, 1}});
+  usual.pass = Pass::both;
+  Case dropped = usual;
+  dropped.dropout = 0.125, dropped.dropout_seed = 3;
+  const auto add = [&](const Case& work, double factor, double held) -> Record& {
+    Record& made = input.records.emplace_back(sample::record(work, "dilated", "linear"));
+    sample::time(made, 1, factor, 0);
+    made.held_bytes = held, made.peak_bytes = 2 * held;
+    return made;
+  };
+  add(usual, 1, 0x1p20);
+  add(dropped, 1.25, 0x1p20);
+  add(dropped, 2, 0x1p19).status = Status::failed;
+  input.records.push_back(sample::record(usual, "gemm", "linear", true));  // holds nothing that is known
+  const Table table = training_table(view_of(input));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(cell(table, 0, "over_no_dropout"), "");
+  EXPECT_EQ(cell(table, 1, "over_no_dropout"), "1.250");
+  EXPECT_EQ(cell(table, 1, "held"), "1.000 MiB");
+  EXPECT_EQ(cell(table, 1, "peak"), "2.000 MiB");
+  EXPECT_NE(cell(table, 1, "case").find("dropout 0.125"), std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+// Sizes of the blocks of dilated_simt's backward pass, and which of them a GPU runs. For device code and for
+// the host.
+#pragma once
+
+#include "kernels/cuda/simt/simt_shapes.hpp"
+
+namespace hilbench::cuda::simt {
+
+// Two warps ("a pair") have the same kWarpRows rows. Names as in TileShape: "keys" are the columns of a
+// block, which are queries where keys are rows.
+template <int kHeadDim_, int kRowsPerLane_, int kKeysPerLane_, int kPairs_, int kBlocksPerSm_>
+struct GradientShape {
+  static constexpr int kHeadDim = kHeadDim_;
+  static constexpr int kRowsPerLane = kRowsPerLane_;
+  static constexpr int kKeysPerLane = kKeysPerLane_;
+  static constexpr int kPairs = kPairs_;
+  static constexpr int kBlocksPerSm = kBlocksPerSm_;
+  static constexpr int kThreads = kPairs * 2 * kWarpLanes;
+  static constexpr int kWarpRows = kRowLanes * kRowsPerLane;
+  static constexpr int kRows = kPairs * kWarpRows;
+  static constexpr int kKeys = kColumnLanes * kKeysPerLane;
+  static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);
+  static constexpr int kRowStride = kHeadDim + 4;
+  static constexpr int kWeightStride = kWarpRows + 8;
+  static constexpr int kWeights =
+      (kKeys + 1) * kWeightStride;  // of a pair; the last line is read, never used
+  // Whether registers hold the next columns during the products. Sums of longer rows leave none.
+  static constexpr bool kPrefetches = kHeadDim <= 128;
+  // Two tensors of rows, two of columns, P and dS of each pair, and the statistics of the columns.
+  static constexpr int kSharedBytes =
+      (2 * kRows * kHeadDim + 2 * kKeys * kRowStride + 2 * kPairs * kWeights + 2 * kKeys) * 4;
+};
+
+// head_dim, rows and keys of a lane, pairs, blocks on a multiprocessor
+using SmallGradients64 = GradientShape<64, 8, 4, 1, 2>;
+using SmallGradients128 = GradientShape<128, 4, 2, 1, 2>;
+using MiddleGradients64 = GradientShape<64, 8, 4, 2, 2>;
+using MiddleGradients128 = GradientShape<128, 8, 4, 3, 1>;
+using LargeGradients64 = GradientShape<64, 8, 8, 4, 1>;
+using LargeGradients128 = GradientShape<128, 8, 4, 4, 1>;
+using MiddleGradients256 = GradientShape<256, 4, 4, 2, 1>;
+using LargeGradients256 = GradientShape<256, 4, 4, 4, 1>;
+
+// As visit_shape().
+template <class Result, class Visit>
+Result visit_gradient_shape(int head_dim, Result none, Visit visit) {
+  if (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0) return none;
+  if (head_dim > 128) {
+    if (runs_here(LargeGradients256::kSharedBytes)) return visit(LargeGradients256());
+    return runs_here(MiddleGradients256::kSharedBytes) ? visit(MiddleGradients256()) : none;
+  }
+  if (head_dim > 64) {
+    if (runs_here(LargeGradients128::kSharedBytes)) return visit(LargeGradients128());
+    if (runs_here(MiddleGradients128::kSharedBytes)) return visit(MiddleGradients128());
+    return runs_here(SmallGradients128::kSharedBytes) ? visit(SmallGradients128()) : none;
+  }
+  if (runs_here(LargeGradients64::kSharedBytes)) return visit(LargeGradients64());
+  if (runs_here(MiddleGradients64::kSharedBytes)) return visit(MiddleGradients64());
+  return runs_here(SmallGradients64::kSharedBytes) ? visit(SmallGradients64()) : none;
+}
+
+}  // namespace hilbench::cuda::simt
