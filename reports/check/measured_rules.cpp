@@ -128,11 +128,12 @@ void check_verification(const std::vector<Record>& records, CheckLines& lines) {
     const std::optional<std::int64_t>& probed = verify.probed_rows;
     const bool rival = record->kind == ImplementationKind::baseline;
     const bool after = record->schema < kFirstSchemaWithAfter || (verify.after && verify.after->rows > 0);
-    if (verify.before.rows <= 0 || !after || (!probed && !rival))
+    const bool has_probe = record->work.dropout == 0 || record->work.pass == Pass::forward;
+    if (verify.before.rows <= 0 || !after || (!probed && !rival && has_probe))
       unverified.push_back(record);
-    else if (!probed)
+    else if (!probed && has_probe)
       external.push_back(record);
-    else if (*probed <= 0)
+    else if (probed && *probed <= 0)
       untold.push_back(record);
     if (after && verify.once) once.push_back(record);
   }
