@@ -99,7 +99,7 @@ function(hilbench_kernel_resources output)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} "-DCOMPILER=nvcc ${CMAKE_CUDA_COMPILER_VERSION}" "-DFLAGS=${HILBENCH_DEVICE_FLAGS}"
-            "-DOBJECTS=$<JOIN:${objects},|>" -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DOUTPUT=${output}
+            "-DOBJECTS=$<JOIN:${objects},|>" -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DBINARY_DIR=${PROJECT_BINARY_DIR} -DOUTPUT=${output}
             -P ${PROJECT_SOURCE_DIR}/.cmake/kernel_resources.cmake
     DEPENDS ${objects} ${PROJECT_SOURCE_DIR}/.cmake/kernel_resources.cmake
     VERBATIM)

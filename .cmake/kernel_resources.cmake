@@ -14,7 +14,7 @@ foreach(object IN LISTS objects)
     if(input STREQUAL "")
       continue()
     endif()
-    cmake_path(ABSOLUTE_PATH input BASE_DIRECTORY ${SOURCE_DIR} NORMALIZE)
+    cmake_path(ABSOLUTE_PATH input BASE_DIRECTORY ${BINARY_DIR} NORMALIZE)  # a compiler cache may make paths relative
     cmake_path(IS_PREFIX SOURCE_DIR ${input} of_tree)
     if(of_tree)
       cmake_path(RELATIVE_PATH input BASE_DIRECTORY ${SOURCE_DIR})
