@@ -20,7 +20,7 @@ ReportInput cases_and_windows() {
 }
 
 std::vector<Finding> findings_in(const ReportInput& input) {
-  static const std::vector<ClaimRow> claims = load_claims({});
+  static const std::vector<ClaimRow> claims = claims_of(sample::input());  // those of a report
   const View view = view_of(input);
   return findings_of(view, answer_claims(claims, view));
 }
