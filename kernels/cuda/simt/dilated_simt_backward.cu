@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/gradient.hpp"
 #include "kernels/cuda/simt/simt_gradients.cuh"
 
 namespace hilbench::cuda {
