@@ -11,6 +11,7 @@ dilations above 1, query heads that do not divide evenly among the K/V heads of 
 """
 
 import jax_ring
+from branch_case import BranchCase
 from jax_ring import HEAD_DIM, PACKAGE, WARM_UP, first_line, import_package, ring_gpus, run_in_a_row
 from request_loop import PROTOCOL, Unsupported, agree, serve
 
@@ -20,26 +21,7 @@ INPUTS = "q", "k", "v", "d_o", "o", "lse"  # the last three with gradients alone
 jax = None  # imported by hello, so that the answer can say what is missing
 
 
-class Case:
-    """The case as the protocol sends it, with the functions of docs/definitions.md."""
-
-    def __init__(self, fields):
-        self.__dict__.update(fields)
-        self.gradients = getattr(self, "pass") == "backward"
-        self.merges = len(self.segments) > 1 and self.branch_heads == "all"
-
-    def kv_head(self, head):
-        return head * self.kv_heads // self.heads
-
-    def offset(self, branch, kv_head):
-        dilation = self.dilations[branch]
-        if self.head_offset in ("none", "branch"):
-            return branch % dilation if self.head_offset == "branch" else 0
-        return kv_head % dilation if self.head_offset == "modulo" else kv_head // -(-self.kv_heads // dilation)
-
-    def runs(self, head, branch):
-        return self.branch_heads == "all" or head * len(self.segments) // self.heads == branch
-
+class Case(BranchCase):
     def refuse(self, option):
         """Refuses what can be refused without JAX."""
         dense = self.queries == "dense"
@@ -131,11 +113,11 @@ def forward(case, pieces):
         jnp = jax.numpy
         parts = [piece.attend(q, k, v) for piece in pieces]
         lse = jnp.full(q.shape[:3], -jnp.inf, jnp.float32)
-        o = jnp.zeros_like(q, dtype=jnp.float32 if case.merges else q.dtype)
+        o = jnp.zeros_like(q, dtype=jnp.float32 if case.merges() else q.dtype)
         for piece, (_, part) in zip(pieces, parts):
-            lse = piece.q.put(lse, jnp.logaddexp(piece.q.take(lse), part) if case.merges else part)
+            lse = piece.q.put(lse, jnp.logaddexp(piece.q.take(lse), part) if case.merges() else part)
         for piece, (part_o, part) in zip(pieces, parts):
-            if case.merges:
+            if case.merges():
                 share = jnp.exp(part - piece.q.take(lse))[..., None]
                 o = piece.q.add(o, share * part_o.astype(jnp.float32))
             else:
@@ -146,7 +128,7 @@ def forward(case, pieces):
 
 def backward(case, pieces):
     """A function of INPUTS that returns dQ, dK and dV."""
-    once = not case.merges, len(case.segments) == 1, len(case.segments) == 1  # whether a row is in one piece alone
+    once = not case.merges(), len(case.segments) == 1, len(case.segments) == 1  # whether a row is in one piece alone
 
     def compute(*inputs):
         jnp = jax.numpy
@@ -175,16 +157,16 @@ class OneGpu:
         self.case.refuse(option)
         pieces = self.case.pieces()
         self.device, = ring_gpus(1)
-        self.tensors = [None] * (len(INPUTS) if self.case.gradients else 3)
+        self.tensors = [None] * (len(INPUTS) if self.case.backward() else 3)
         try:
             self.place(files, INPUTS)
-            self.compile((backward if self.case.gradients else forward)(self.case, pieces))
+            self.compile((backward if self.case.backward() else forward)(self.case, pieces))
             self.run(WARM_UP)
         except jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" in str(error):
                 raise Unsupported(f"does not fit: {first_line(error)}")
             raise
-        atomics = {"deterministic": False} if self.case.gradients else {}
+        atomics = {"deterministic": False} if self.case.backward() else {}
         return {"timer": "perf_counter", "libraries": [f"FlashAttention-3, {PACKAGE} {self.version}"],
                 "calls": len(pieces), **atomics}
 
@@ -228,10 +210,10 @@ class OneGpu:
         numpy.asarray(x).astype(numpy.float32).tofile(file)
 
     def read(self, o=None, lse=None, rows=None, d_q=None, d_k=None, d_v=None, keys=None):
-        numbered = ((d_q, rows), (d_k, keys), (d_v, keys)) if self.case.gradients else ((o, rows), (lse, rows))
+        numbered = ((d_q, rows), (d_k, keys), (d_v, keys)) if self.case.backward() else ((o, rows), (lse, rows))
         for x, (file, chosen) in zip(self.output, numbered):
             self.write(x, file, chosen)
-        return {} if self.case.gradients else {"lse": True}
+        return {} if self.case.backward() else {"lse": True}
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 namespace hilbench {
 
 // Made by hilbench_embed (CMake), as is embedded_fork_server().
+std::string_view embedded_branch_case();
 std::string_view embedded_request_loop();
 std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
@@ -171,16 +172,18 @@ const Implementation kOrigin =
 
 std::string embedded_script(std::string_view name) {
   const std::string loop = as_module("request_loop", embedded_request_loop());
+  const std::string branches = as_module("branch_case", embedded_branch_case());
   if (name == kJaxRing.name) return loop + "\n" + std::string(embedded_jax_ring());
   if (name == kJaxFa3.name)
-    return loop + as_module("jax_ring", embedded_jax_ring()) + "\n" + std::string(embedded_jax_fa3());
+    return loop + branches + as_module("jax_ring", embedded_jax_ring()) + "\n" +
+           std::string(embedded_jax_fa3());
   const std::string server = as_module("fork_server", embedded_fork_server());
   if (name == kTorchContextParallel.name)
     return loop + server + "\n" + std::string(embedded_torch_context_parallel());
   const std::string shared = loop + server + as_module("torch_program", embedded_torch_program());
   if (name == kOrigin.name) return shared + "\n" + std::string(embedded_origin());
   if (name == kTorchSdpa.name)
-    return shared + as_module("sdpa_backends", embedded_sdpa_backends()) +
+    return shared + branches + as_module("sdpa_backends", embedded_sdpa_backends()) +
            as_module("sdpa_gradients", embedded_sdpa_gradients()) +
            as_module("selected_rows", embedded_selected_rows()) + "\n" + std::string(embedded_torch_sdpa());
   return shared + as_module("kept_choice", embedded_kept_choice()) +

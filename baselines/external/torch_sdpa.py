@@ -24,6 +24,7 @@ import sdpa_backends
 import sdpa_gradients
 import selected_rows
 import torch_program
+from branch_case import BranchCase
 from sdpa_backends import (BACKENDS, FA3, FA4, FA4_PACKAGE, FLEX, Flex, attend, attend_fa3, attend_fa4, chosen_backend,
                            load_fa3, load_fa4, load_flex, tried_fa4)
 from sdpa_gradients import FlexGradients, gradients_of
@@ -104,30 +105,10 @@ class Piece:
         return attend(self.backend, self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal, self.gqa)
 
 
-class Case:
-    """The case as the protocol sends it, with the functions of docs/definitions.md."""
-
+class Case(BranchCase):
     def __init__(self, fields):
-        self.__dict__.update(fields)
+        super().__init__(fields)
         self.element_bytes = 4 if self.dtype == "fp32" else 2
-
-    def kv_head(self, head):
-        return head * self.kv_heads // self.heads
-
-    def offset(self, branch, kv_head):
-        dilation = self.dilations[branch]
-        if self.head_offset in ("none", "branch"):
-            return branch % dilation if self.head_offset == "branch" else 0
-        return kv_head % dilation if self.head_offset == "modulo" else kv_head // -(-self.kv_heads // dilation)
-
-    def runs(self, head, branch):
-        return self.branch_heads == "all" or head * len(self.segments) // self.heads == branch
-
-    def backward(self):
-        return getattr(self, "pass") == "backward"
-
-    def merges(self):
-        return len(self.segments) > 1 and self.branch_heads == "all"
 
     def stretches(self, length):
         """(begin, segments, length) of the full segments and of the short last one."""

@@ -120,11 +120,9 @@ constexpr const char* kChains =
     "docs/reported.md says what the programs of the reports do.";
 
 constexpr const char* kProtocols =
-    "What a script reports that times the two ends of the chain once, in some way: so many runs of each, the "
-    "end "
-    "of the chain first, last, or in turns with the other, after an execution that is not timed (warm) or "
-    "with "
-    "evicted caches (cold). Lowest and highest ratio of the trials. No verdict rests on them.";
+    "What a script would report that times both ends of the chain once. Each row is one way to time them: "
+    "how many runs of each end, which end first or both in turns, and caches warm (one execution before is "
+    "not timed) or cold (evicted). Lowest and highest ratio of the trials. No verdict rests on them.";
 
 // Findings as sections. What the first sentences of the document say is not said again.
 class Tellings {

@@ -20,6 +20,12 @@ namespace {
 using Factor =
     std::function<double(std::int64_t head, std::int64_t branch, std::int64_t query, std::int64_t key)>;
 
+std::vector<float> rounded_values(Dtype dtype, const std::vector<double>& values) {
+  std::vector<float> stored;
+  for (const double value : values) stored.push_back(round_to(dtype, static_cast<float>(value)));
+  return stored;
+}
+
 class DropoutFaults : public testing::TestWithParam<Dtype> {
  protected:
   DropoutFaults() : work_(case_of(GetParam())), inputs_(work_, {}, 3) {}
@@ -88,31 +94,37 @@ class DropoutFaults : public testing::TestWithParam<Dtype> {
           }
   }
 
-  Case work_;
-  InputTensors inputs_;
-};
+  std::vector<float> lse_of(const std::vector<float>& q, const std::vector<float>& k,
+                            const std::vector<float>& v) const {
+    std::vector<float> lse;
+    for (const RowId& row : every_row(work_))
+      lse.push_back(static_cast<float>(reference_row(work_, {q, k, v}, row).lse));
+    return lse;
+  }
 
-std::vector<float> rounded_values(Dtype dtype, const std::vector<double>& values) {
-  std::vector<float> stored;
-  for (const double value : values) stored.push_back(round_to(dtype, static_cast<float>(value)));
-  return stored;
-}
-
-TEST_P(DropoutFaults, ShowInTheOutput) {
-  const std::vector<float> q = whole(inputs_, Tensor::q), k = whole(inputs_, Tensor::k),
-                           v = whole(inputs_, Tensor::v);
-  const Oracle oracle = make_oracle(work_, inputs_, {}, drawn_rows(work_, 1, kSampledRows), 2);
-  std::vector<float> lse;
-  for (const RowId& row : every_row(work_))
-    lse.push_back(static_cast<float>(reference_row(work_, {q, k, v}, row).lse));
-  const auto fault_of = [&](const Factor& factor) {
+  // O of a kernel that multiplies probabilities with `factor`.
+  Output attended(const std::vector<float>& q, const std::vector<float>& k, const std::vector<float>& v,
+                  const std::vector<float>& lse, const Factor& factor) const {
     std::vector<double> o(q.size(), 0.0);
     for_each_pair(q, k, lse, factor, [&](std::int64_t row, std::int64_t key, double p, double kept) {
       for (std::int64_t d = 0; d < work_.head_dim; ++d)
         o[static_cast<std::size_t>(row * work_.head_dim + d)] +=
             p * kept * v[static_cast<std::size_t>(key * work_.head_dim + d)];
     });
-    const Output output{rounded_values(work_.dtype, o), lse};
+    return {rounded_values(work_.dtype, o), lse};
+  }
+
+  Case work_;
+  InputTensors inputs_;
+};
+
+TEST_P(DropoutFaults, ShowInTheOutput) {
+  const std::vector<float> q = whole(inputs_, Tensor::q), k = whole(inputs_, Tensor::k),
+                           v = whole(inputs_, Tensor::v);
+  const Oracle oracle = make_oracle(work_, inputs_, {}, drawn_rows(work_, 1, kSampledRows), 2);
+  const std::vector<float> lse = lse_of(q, k, v);
+  const auto fault_of = [&](const Factor& factor) {
+    const Output output = attended(q, k, v, lse, factor);
     return verify_output(work_, oracle, reader(output), 2).fault;
   };
   EXPECT_FALSE(fault_of(of_case())) << *fault_of(of_case());
@@ -190,17 +202,9 @@ TEST_P(DropoutFaults, ShowInTheKeyProbe) {
   const std::vector<float> q = whole(inputs, Tensor::q),
                            k(static_cast<std::size_t>(inputs.size(Tensor::k)), 0.0f),
                            v = whole(inputs, Tensor::v);
-  std::vector<float> lse;
-  for (const RowId& row : every_row(work_))
-    lse.push_back(static_cast<float>(reference_row(work_, {q, k, v}, row).lse));
+  const std::vector<float> lse = lse_of(q, k, v);
   const auto fault_of = [&](const Factor& factor) {
-    std::vector<double> o(q.size(), 0.0);
-    for_each_pair(q, k, lse, factor, [&](std::int64_t row, std::int64_t key, double p, double kept) {
-      for (std::int64_t d = 0; d < work_.head_dim; ++d)
-        o[static_cast<std::size_t>(row * work_.head_dim + d)] +=
-            p * kept * v[static_cast<std::size_t>(key * work_.head_dim + d)];
-    });
-    const Output output{rounded_values(work_.dtype, o), lse};
+    const Output output = attended(q, k, v, lse, factor);
     return probe_fault(compare_probe(work_, probe, reader(output), all_rows(work_), 2));
   };
   EXPECT_FALSE(fault_of(of_case())) << *fault_of(of_case());
