@@ -221,11 +221,21 @@ class CudnnExecution : public Execution {
   Operands last_;
 };
 
+// Whether some call has one query and one key. Looks at no more heads than an execution can have: a plan may
+// name any number.
 bool has_lone_pair(const Case& work) {
-  for (std::size_t branch = 0; branch < work.pattern.size(); ++branch)
-    for (const AttentionCall& call :
-         attention_calls(work, static_cast<std::int64_t>(branch), RowStorage::in_place))
-      if (call.queries == 1 && call.keys == 1) return true;
+  const std::int64_t heads = std::min<std::int64_t>(work.heads, 1 << 16);
+  for (std::size_t b = 0; b < work.pattern.size(); ++b) {
+    const auto& [segment, dilation] = work.pattern[b];
+    for (const std::int64_t length :
+         {std::min(segment, work.sequence_length), work.sequence_length % segment})
+      for (std::int64_t head = 0; length < 2 * dilation && head < heads; ++head) {
+        if (!head_runs_branch(work, head, static_cast<std::int64_t>(b))) continue;
+        const std::int64_t offset = offset_of(work, b, kv_head_of(work, head));
+        if (selected_count(length, offset, dilation) == 1 && query_count(work, length, offset, dilation) == 1)
+          return true;
+      }
+  }
   return false;
 }
 

@@ -47,6 +47,12 @@ TEST_F(RivalsUnsupported, GivesTheReason) {
   EXPECT_EQ(reason(kCudnn, backward), "");
   EXPECT_EQ(reason(kCublas, backward), "");
   EXPECT_NE(reason(kCudnnGather, backward).find("forward"), std::string::npos);
+  backward.sequence_length = 65;
+  backward.pattern = {{64, 32}};
+  EXPECT_NE(reason(kCudnn, backward).find("one query and one key"), std::string::npos);
+  backward.sequence_length = 66;
+  backward.queries = Queries::dense;
+  EXPECT_EQ(reason(kCudnn, backward), "");
   causal.pattern = {{2048, 1}};  // without dilation dense queries are the usual ones
   EXPECT_EQ(reason(kCudnn, causal), "");
   Case fp32 = kOrdinary;
