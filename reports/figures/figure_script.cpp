@@ -20,6 +20,7 @@ std::string_view embedded_figure_rates();
 std::string_view embedded_figure_claims();
 std::string_view embedded_figure_chains();
 std::string_view embedded_figure_rings();
+std::string_view embedded_figure_side_by_side();
 std::string_view embedded_figure_still_data();
 std::string_view embedded_figure_still();
 std::string_view embedded_figure_colours();
@@ -42,7 +43,7 @@ std::string figure_script() {
 std::string still_script() {
   return "const COLOURS = " + nlohmann::json(embedded_figure_colours()).dump() + ";\n" +
          std::string(embedded_figure_still_data()) + text_script() + figure_script() +
-         std::string(embedded_figure_still());
+         std::string(embedded_figure_side_by_side()) + std::string(embedded_figure_still());
 }
 
 std::string_view colour_style() {

@@ -11,7 +11,8 @@ const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [12, 4], [1, 2], [6, 2
 // longer name takes the colour of its beginning, and any other name one by its letters.
 const COLOUR_PLACES = {
   linear: 0, hilbert: 1, boxes: 2, morton: 3, residue_boxes: 4, snake: 5, residue_hilbert: 6, random: 7, residue: 8,
-  moore: 9, gray: 10, bitrev_residue: 11, "hilbert@tokens": 9, "hilbert@keys": 10, "hilbert.fresh": 6, "hilbert.computed": 5,
+  moore: 9, gray: 10, bitrev_residue: 11, "hilbert@tokens": 9, "hilbert@keys": 10, "hilbert.fresh": 6,
+  "hilbert.computed": 5,
   "hilbert.fresh.computed": 11, "hilbert.slot": 6, "residue.slot": 2, "random.slot": 4, "linear.gathered": 4,
   "residue.gathered": 5, "linear.fresh": 8, "linear.computed": 2, "linear.fresh.computed": 10, "linear.zigzag": 6,
   "linear.contiguous": 1, "linear.striped": 3, "linear/ring_packed": 2, "linear/allgather": 5,
@@ -26,7 +27,7 @@ const COLOUR_PLACES = {
 
 const byLetters = (text) => [...text].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 9973, 0);
 
-// The longest beginning of `name` that COLOUR_PLACES holds, and what is left: ["hilbert.slot", ".x"] of "hilbert.slot.x".
+// The longest beginning of `name` that COLOUR_PLACES holds, and what is left: of "hilbert.slot.x" "hilbert.slot", ".x".
 function listedPart(name) {
   const before = (end) => Math.max(...["/", ".", "@", ","].map((mark) => name.lastIndexOf(mark, end - 1)));
   for (let end = name.length; end > 0; end = before(end))

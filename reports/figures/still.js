@@ -77,6 +77,8 @@ const STILLS = {
   scaling: () => (scaledFamily ? ringFigure(RING_FIGURES.find((one) => one.ideal), scaledFamily) : null),
   roofline: () => (showsRates(rated) ? roofline(rated) : null),
   rivals: () => (new Set(DATA.rivals.map((pair) => pair.rival)).size > 1 ? kernelsAgainstRivals() : null),
+  rates_side_by_side: ratesBeside,
+  speedups_side_by_side: speedupsBeside,
   times: () => (timed.length ? timesOfCases() : null),
 };
 
