@@ -47,6 +47,7 @@ struct Document {
   std::string question;
   std::string machine;
   std::vector<std::string> answer;  // sentences, most important first
+  Table compared;                   // below the first of them; may have no rows
   std::vector<Tile> tiles;
   std::vector<Section> sections;
 };
@@ -61,5 +62,6 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
                      const std::vector<std::string>& notes);
 
 std::string to_markdown(const Document& document);
+std::string to_text(const Table& table);  // in columns of spaces
 std::string to_text(const Document& document);  // for a terminal; of figures only the titles
 }  // namespace hilbench

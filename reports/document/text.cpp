@@ -21,7 +21,9 @@ std::string padded(const std::string& text, std::size_t to, Align align) {
   return align == Align::right ? space + text : text + space;
 }
 
-std::string table_text(const Table& table) {
+}  // namespace
+
+std::string to_text(const Table& table) {
   std::vector<std::size_t> shown, widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].show == Show::data) continue;
@@ -43,11 +45,13 @@ std::string table_text(const Table& table) {
   return text;
 }
 
+namespace {
+
 struct TextRenderer {
   std::string operator()(const Paragraph& block) const { return printable(block.text) + "\n"; }
   std::string operator()(const Heading& block) const { return printable(block.text) + "\n"; }
   std::string operator()(const Command& block) const { return "  " + printable(block.text) + "\n"; }
-  std::string operator()(const Table& block) const { return table_text(block); }
+  std::string operator()(const Table& block) const { return to_text(block); }
   std::string operator()(const Figure& block) const {
     return fmt::format("(figure: {})\n", printable(block.title));
   }
@@ -62,7 +66,10 @@ struct TextRenderer {
 
 std::string to_text(const Document& document) {
   std::string text = fmt::format("{}\nmachine: {}\n", printable(document.title), printable(document.machine));
-  for (const std::string& sentence : document.answer) text += printable(sentence) + "\n";
+  for (std::size_t i = 0; i < document.answer.size(); ++i) {
+    text += printable(document.answer[i]) + "\n";
+    if (i == 0 && !document.compared.rows.empty()) text += "\n" + to_text(document.compared) + "\n";
+  }
   for (const Section& section : document.sections) {
     text += fmt::format("\n== {}\n", printable(section.title));
     for (const Block& block : section.blocks) text += std::visit(TextRenderer{}, block);
