@@ -43,8 +43,9 @@ function domainOf(figure, shown, name) {
         [low, high] = reachOf(shown, name, axis.log);
   const from = Math.min(low, ...held), to = Math.max(high, ...held),
         room = (to - from) * 0.04 || Math.abs(to) * 0.02 || 1;
+  const least = axis.log && axis.min <= 0 ? undefined : axis.min;  // zero has no place on a logarithmic axis
   const ends = axis.log ? [from / 1.15, to * 1.15] : [from < 0 ? from - room : Math.max(from - room, 0), to + room];
-  return [Math.min(axis.min ?? ends[0], low), Math.max(axis.max ?? ends[1], high)];
+  return [Math.min(least ?? ends[0], low), Math.max(axis.max ?? ends[1], high)];
 }
 
 const MOST_TICKS = 14;

@@ -101,7 +101,7 @@ function rowsOfCases({title, axis, valueOf, caption}, records) {
     stems: true,
     series,
     y: rowsAxis(rows),
-    x: {title, ...axis, ...log ? {log} : {min: 0}}
+    x: {title, ...axis, ...log ? {log, min: undefined, binary: false} : {min: 0}}
   };
 }
 

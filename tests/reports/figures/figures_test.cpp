@@ -158,6 +158,20 @@ TEST(Figures, WindowsAreDrawnAgainstTheirPairs) {
   EXPECT_EQ(xs.size(), 3u) << "raster, Hilbert and random order compute other pairs";
 }
 
+// Bytes of a ring of one size that lie far apart: their axis begins at 0 only if it is linear.
+TEST(Figures, ALogarithmicAxisHasNoZero) {
+  if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
+  const json data = report_data(view_of(sample::input()), {});
+  const json axis =
+      asked(data,
+            "(() => { const records = compared.slice(0, 2), values = new Map(records.map((one, at) => "
+            "[one, 1000 ** at])); const {x, series} = rowsOfCases({title: '', axis: {min: 0, binary: "
+            "true}, valueOf: (one) => [values.get(one), null, null, '']}, records); return "
+            "[domainOf({x}, series, 'x'), ticksOf(x, domainOf({x}, series, 'x'))]; })()");
+  EXPECT_GT(axis[0][0].get<double>(), 0);
+  EXPECT_GT(axis[1].size(), 1u);
+}
+
 // One peak judges a case. A share that is more than an honest peak allows says so.
 TEST(Figures, SharesAboveThePeakAreFlagged) {
   if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
