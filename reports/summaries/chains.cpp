@@ -245,6 +245,7 @@ std::vector<ReportedCase> reported_cases(const View& view) {
     if (chain.of != kOfTime) continue;
     ReportedCase made{.work = whole_case_text(*chain.where->work), .reported = chain.claimed};
     made.here = interval_text(chain.whole());
+    if (const auto whole = chain.whole()) made.measured = whole->ratio;
     if (const MeasuredStep* step = largest_step(chain))
       made.largest = fmt::format("{}: {}", step->step.change, short_ratio(step->factor->ratio));
     made.own = interval_text(own_ratio(*chain.where));
