@@ -72,6 +72,10 @@ void Options::argument(const std::string& name, std::filesystem::path& value, co
   command_.add_option(name, value, help)->required();
 }
 
+void Options::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  command_.add_option(name, values, help)->required();
+}
+
 void Options::optional_argument(const std::string& name, std::filesystem::path& value,
                                 const std::string& help) {
   command_.add_option(name, value, help);

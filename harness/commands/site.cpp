@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "harness/command_line/command_line.hpp"
+#include "harness/pictures/sweep_orders.hpp"
 #include "harness/predict/report_predictions.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/results.hpp"
@@ -20,9 +21,10 @@ struct SiteArguments {
   std::string url;
 };
 
-ReportInput read_with_predictions(const std::filesystem::path& folder) {
+ReportInput read_for_page(const std::filesystem::path& folder) {
   ReportInput input = read_results(folder);
   add_predictions(input);
+  add_order_pictures(input);
   return input;
 }
 
@@ -31,7 +33,7 @@ ExitCode site_command(const SiteArguments& arguments) {
                                       .output = arguments.output,
                                       .url = arguments.url,
                                       .charts = find_chart_library(arguments.charts),
-                                      .read = read_with_predictions});
+                                      .read = read_for_page});
   for (const std::string& note : site.notes) fmt::print(stderr, "hilbench: note: {}\n", note);
   fmt::print(stderr, "{} of {}\n", plural(site.sweeps, "sweep", "sweeps"),
              plural(site.machines, "machine", "machines"));

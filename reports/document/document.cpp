@@ -272,6 +272,11 @@ void add_windows(Tellings& tellings, const View& view) {
 
 // Case by case: figures, times, counters.
 void add_cases(Tellings& tellings, const View& view, std::vector<Figure> figures) {
+  if (!view.order_pictures.empty()) {
+    Section section{.id = "orders", .title = "The orders of this sweep", .blocks = {}};
+    for (const Picture& picture : view.order_pictures) section.blocks.push_back(picture);
+    tellings.add(std::move(section));
+  }
   if (!figures.empty()) {
     Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
     for (Figure& figure : figures) section.blocks.push_back(std::move(figure));

@@ -25,7 +25,7 @@ struct Bullets {
 struct Command {
   std::string text;
 };
-using Block = std::variant<Paragraph, Heading, Bullets, Command, Table, Figure>;
+using Block = std::variant<Paragraph, Heading, Bullets, Command, Table, Figure, Picture>;
 
 enum class Form { both, text };  // text: Markdown only; the page shows the same from its data
 

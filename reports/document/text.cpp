@@ -51,6 +51,9 @@ struct TextRenderer {
   std::string operator()(const Figure& block) const {
     return fmt::format("(figure: {})\n", printable(block.title));
   }
+  std::string operator()(const Picture& block) const {
+    return fmt::format("(picture: {})\n", printable(block.title));
+  }
   std::string operator()(const Bullets& block) const {
     std::string lines;
     for (const std::string& item : block.items) lines += "- " + one_line(item) + "\n";

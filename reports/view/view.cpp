@@ -113,7 +113,8 @@ View view_of(const ReportInput& input) {
             .twins = {},
             .status_counts = {},
             .predictions = input.predictions,
-            .prediction_notes = input.prediction_notes};
+            .prediction_notes = input.prediction_notes,
+            .order_pictures = input.order_pictures};
   if (view.sweep.empty() && !input.records.empty()) view.sweep = input.records.front().sweep;
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Record& record : input.records) {

@@ -33,6 +33,7 @@ struct View {
   std::map<Status, std::size_t> status_counts;
   std::span<const PredictedRing> predictions;
   std::span<const std::string> prediction_notes;
+  std::span<const Picture> order_pictures;
 };
 
 // Whether some case asks for gradients.
