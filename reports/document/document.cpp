@@ -56,8 +56,9 @@ Section comparison_section(const View& view) {
       section.blocks.push_back(Paragraph{std::move(said)});
   }
   if (shown < view.cases.size())
-    section.blocks.push_back(Paragraph{
-        fmt::format("The other {} cases are in tables/comparison.csv.", view.cases.size() - shown)});
+    section.blocks.push_back(
+        Paragraph{fmt::format("{} in tables/comparison.csv.",
+                              plural(view.cases.size() - shown, "more case is", "more cases are"))});
   return section;
 }
 
@@ -207,8 +208,8 @@ Section commands_section(const View& view) {
     section.blocks.push_back(commands_table({&view.cases[i], 1}, view));
   }
   if (shown < view.cases.size())
-    section.blocks.push_back(
-        Paragraph{fmt::format("The other {} cases are in tables/commands.csv.", view.cases.size() - shown)});
+    section.blocks.push_back(Paragraph{fmt::format(
+        "{} in tables/commands.csv.", plural(view.cases.size() - shown, "more case is", "more cases are"))});
   return section;
 }
 

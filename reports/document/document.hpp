@@ -7,6 +7,7 @@
 
 #include "reports/claims/answers.hpp"
 #include "reports/figures/draw.hpp"
+#include "reports/terminal/screen.hpp"
 #include "reports/view/table.hpp"
 #include "reports/view/view.hpp"
 
@@ -61,5 +62,6 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
                      const std::vector<std::string>& notes);
 
 std::string to_markdown(const Document& document);
-std::string to_text(const Document& document);  // for a terminal; of figures only the titles
+// For a terminal; of figures only the titles.
+std::string to_text(const Document& document, const Screen& screen = {});
 }  // namespace hilbench

@@ -18,7 +18,7 @@ std::string padded(const std::string& text, std::size_t to, Align align) {
 }
 
 Align align_of(std::size_t column) {
-  return column == kTimeColumn || column == kRateColumn ? Align::right : Align::left;
+  return column == kTimeColumn || column >= kRateColumn ? Align::right : Align::left;
 }
 
 // The columns of one table: which cells it shows, and how wide.

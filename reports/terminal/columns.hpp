@@ -10,7 +10,8 @@
 
 namespace hilbench {
 
-inline constexpr std::size_t kTimeColumn = 0, kLongTimeColumn = 1, kRateColumn = 4, kCellColumns = 5;
+inline constexpr std::size_t kTimeColumn = 0, kLongTimeColumn = 1, kRateColumn = 4, kPairsColumn = 5,
+                             kCellColumns = 6;
 
 struct TextRow {
   std::string heading;           // of the group that the row belongs to
