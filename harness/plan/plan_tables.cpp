@@ -92,6 +92,9 @@ class PlanRows {
       name_ = std::min(name_, std::max(kNarrowestName, screen.width - std::min(screen.width, numbers)));
   }
 
+  bool shows(std::string_view title) const {
+    return std::ranges::any_of(columns_, [&](const PlanColumn& column) { return column.title == title; });
+  }
   std::string title() const {
     std::string line = fmt::format("{:<{}}", "case / variant", name_ + kRowIndent);
     for (const PlanColumn& column : columns_) line += fmt::format(" {:>{}}", column.title, column.width);
@@ -155,10 +158,11 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
   if (measure.steady) text += rows.sentence(steady_line(plan, measure));
   text +=
       rows.sentence("Each case also measures a second instance of its reference (its twin), for the noise.");
-  text += rows.sentence(
+  std::string how =
       "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair; backward 10, both 14. est.: at "
-      "nominal "
-      "peak rate. between: MiB sent between groups of ranks.");
+      "nominal peak rate.";
+  if (rows.shows("between")) how += " between: MiB sent between groups of ranks.";
+  text += rows.sentence(how);
   return text;
 }
 

@@ -39,7 +39,8 @@ class Layout {
       widths_[kTimeColumn] = widest(rows, kTimeColumn);
       widths_[kLongTimeColumn] = 0;
     }
-    if (!fits(std::min(name_, kNarrowestName))) widths_[kRateColumn] = 0;
+    for (const std::size_t column : {kRateColumn, kPairsColumn})
+      if (!fits(std::min(name_, kNarrowestName))) widths_[column] = 0;
     if (screen.width > 0)
       name_ = std::min(name_, std::max(kNarrowestName, screen.width - std::min(screen.width, rest())));
   }

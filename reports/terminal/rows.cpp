@@ -195,8 +195,7 @@ std::string text_of(const Rows& rows, const std::map<std::string_view, std::size
     if (record->status == Status::ok) text.back().note = {};
   }
   return columns_text(
-      text,
-      {"variant", "time", "time [95 %]", "ratio [95 %]", "verdict", std::string(unit.name), "per needed"},
+      text, {"variant", "time", "time [95 %]", "ratio [95 %]", "verdict", std::string(unit.name), "pairs"},
       headings, screen);
 }
 
@@ -231,11 +230,11 @@ std::string legend_text(const Rows& rows, const Screen& screen) {
   const bool windows = std::ranges::any_of(
       rows, [](const Record* record) { return computed_over_needed(*record).has_value(); });
   const std::string pairs =
-      windows ? toned(wrapped("per needed: pairs that tiles compute / pairs that the windows need",
-                              screen.width, 2),
-                      Tone::muted, screen) +
-                    "\n"
-              : "";
+      windows
+          ? toned(wrapped("pairs: those that tiles compute / those that the windows need", screen.width, 2),
+                  Tone::muted, screen) +
+                "\n"
+          : "";
   if (references.empty()) return pairs;
   const std::string evidence = *processes.begin() == 1
                                    ? "within one process"

@@ -379,8 +379,7 @@ TEST(Plan, FitsTheScreen) {
     std::istringstream table(plan_table(plan, {}, 0, {.width = width}));
     for (std::string line; std::getline(table, line);) EXPECT_LE(line.size(), width) << line;
     EXPECT_NE(table.str().find("skipped: dilated_cpu stores fp32 or bf16"), std::string::npos) << table.str();
-    EXPECT_EQ(table.str().find("between"), table.str().rfind("between"))
-        << "no column of rings: " << table.str();
+    EXPECT_EQ(table.str().find("between") == std::string::npos, width <= 80) << table.str();
   }
 }
 
