@@ -258,7 +258,7 @@ Panel panel_of(const OrderArguments& arguments, const Case& work, const Asked& a
   return panel;
 }
 
-void draw(const OrderArguments& arguments, const Case& work, std::vector<Panel> panels) {
+void draw_orders(const OrderArguments& arguments, const Case& work, std::vector<Panel> panels) {
   Strip strip{.title = picture_title(arguments, work), .panels = std::move(panels)};
   if (strip.panels.size() == 1) {
     strip.side = kLoneSide;
@@ -269,7 +269,7 @@ void draw(const OrderArguments& arguments, const Case& work, std::vector<Panel> 
   if (!arguments.png.empty()) write_file(arguments.png, png_of(svg));
 }
 
-void check_arguments(const OrderArguments& arguments, const Case& work) {
+void check_order_arguments(const OrderArguments& arguments, const Case& work) {
   if (arguments.names.size() > 1 && !arguments.draws())
     throw UsageError({.what = fmt::format("{} orders", arguments.names.size()),
                       .why = "the slots of one are printed; a picture shows several beside each other",
@@ -282,7 +282,7 @@ void check_arguments(const OrderArguments& arguments, const Case& work) {
 // Prints the map even if it is no bijection; the description then says so, and the status is `failed`.
 ExitCode order_command(const OrderArguments& arguments) {
   const Case work = work_of(arguments);
-  check_arguments(arguments, work);
+  check_order_arguments(arguments, work);
   require_memory(work.sequence_length);
   std::vector<Asked> orders;  // all are read before anything is printed
   for (const std::string& name : arguments.names) orders.push_back(asked_order(arguments, name, work));
@@ -301,7 +301,7 @@ ExitCode order_command(const OrderArguments& arguments) {
     fmt::print(stderr, "{}", std::exchange(said, ""));
     print_slots(slots);
   }
-  if (arguments.draws()) draw(arguments, work, std::move(panels));
+  if (arguments.draws()) draw_orders(arguments, work, std::move(panels));
   fmt::print(stderr, "{}", said);
   return bijections ? ExitCode::done : ExitCode::failed;
 }

@@ -12,11 +12,6 @@ constexpr std::size_t kIndent = 2, kGap = 2, kNarrowestName = 16;
 
 using Titles = std::array<std::string, 1 + kCellColumns>;
 
-std::string padded(const std::string& text, std::size_t to, Align align) {
-  const std::string space(to - std::min(to, display_width(text)), ' ');
-  return align == Align::right ? space + text : text + space;
-}
-
 Align align_of(std::size_t column) {
   return column == kTimeColumn || column >= kRateColumn ? Align::right : Align::left;
 }

@@ -27,8 +27,8 @@ struct TextRow {
 enum class Headings { none, shown, numbered };
 
 // `titles`: of the name and of the cells. On a narrow screen, of 72 characters at least, the short time
-// stands in place of the long one, then the rate is left out, then the pairs; a name that is longer than its column has a
-// line of its own.
+// stands in place of the long one, then the rate is left out, then the pairs; a name that is longer than its
+// column has a line of its own.
 std::string columns_text(const std::vector<TextRow>& rows,
                          const std::array<std::string, 1 + kCellColumns>& titles, Headings headings,
                          const Screen& screen);

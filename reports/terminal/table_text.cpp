@@ -9,7 +9,8 @@
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kGap = 2, kIndent = 2, kNoteIndent = 6, kNarrowestName = 12, kLongestText = 4000;
+constexpr std::size_t kTableGap = 2, kHeadingIndent = 2, kUnderIndent = 6, kLeastName = 12,
+                      kLongestText = 4000;
 
 struct TextColumn {
   std::string title;
@@ -26,19 +27,14 @@ struct TextColumn {
   }
 };
 
-std::string padded(const std::string& text, std::size_t to, Align align) {
-  const std::string space(to - std::min(to, display_width(text)), ' ');
-  return align == Align::right ? space + text : text + space;
-}
-
 void end_line(std::string& line, std::string& text) {
   line.erase(line.find_last_not_of(' ') + 1);
   text += line + "\n";
 }
 
-class Layout {
+class TableLayout {
  public:
-  Layout(const Table& table, const Screen& screen) : screen_(screen), rows_(table.rows.size()) {
+  TableLayout(const Table& table, const Screen& screen) : screen_(screen), rows_(table.rows.size()) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       if (table.columns[i].show == Show::data) continue;
       TextColumn& column =
@@ -62,11 +58,11 @@ class Layout {
   }
 
  private:
-  std::size_t indent() const { return headings_.empty() ? 0 : kIndent; }
+  std::size_t indent() const { return headings_.empty() ? 0 : kHeadingIndent; }
   std::size_t name_width() const { return name_ == 0 ? columns_.front().width() : name_; }
   std::size_t width() const {
     std::size_t width = indent() + name_width();
-    for (std::size_t i = 1; i < columns_.size(); ++i) width += kGap + columns_[i].width();
+    for (std::size_t i = 1; i < columns_.size(); ++i) width += kTableGap + columns_[i].width();
     return width;
   }
   bool fits() const { return screen_.width == 0 || width() <= screen_.width; }
@@ -80,7 +76,7 @@ class Layout {
   // The last column, if it is a long text.
   void take_notes() {
     const TextColumn& last = columns_.back();
-    if (columns_.size() < 3 || last.align == Align::right || last.width() <= 2 * kNarrowestName) return;
+    if (columns_.size() < 3 || last.align == Align::right || last.width() <= 2 * kLeastName) return;
     notes_ = last;
     columns_.pop_back();
   }
@@ -95,13 +91,13 @@ class Layout {
   }
   void narrow_name() {
     const std::size_t others = width() - name_width();
-    if (others + kNarrowestName <= screen_.width) name_ = screen_.width - others;
+    if (others + kLeastName <= screen_.width) name_ = screen_.width - others;
   }
 
   std::string lines() const {
     std::string text, line(indent(), ' ');
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      line += (i == 0 ? "" : std::string(kGap, ' ')) +
+      line += (i == 0 ? "" : std::string(kTableGap, ' ')) +
               padded(columns_[i].title, i == 0 ? name_width() : columns_[i].width(), columns_[i].align);
     end_line(line, text);
     for (std::size_t row = 0; row < rows_; ++row) {
@@ -114,8 +110,8 @@ class Layout {
         cells = std::string(indent() + name_width(), ' ');
       }
       for (std::size_t i = 1; i < columns_.size(); ++i)
-        cells +=
-            std::string(kGap, ' ') + padded(columns_[i].cells[row], columns_[i].width(), columns_[i].align);
+        cells += std::string(kTableGap, ' ') +
+                 padded(columns_[i].cells[row], columns_[i].width(), columns_[i].align);
       end_line(cells, text);
       add_note(row, text);
     }
@@ -126,7 +122,7 @@ class Layout {
     for (std::size_t row = 0; row < rows_; ++row) {
       add_heading(row, text);
       text +=
-          std::string(indent(), ' ') + wrapped(first_text(row), screen_.width, kNoteIndent, indent()) + "\n";
+          std::string(indent(), ' ') + wrapped(first_text(row), screen_.width, kUnderIndent, indent()) + "\n";
       std::string cells;
       for (std::size_t i = 1; i < columns_.size(); ++i)
         if (!columns_[i].cells[row].empty())
@@ -143,7 +139,7 @@ class Layout {
   }
   void add_heading(std::size_t row, std::string& text) const {
     if (!headings_.empty() && (row == 0 || headings_[row] != headings_[row - 1]))
-      text += wrapped(headings_[row], screen_.width, kIndent) + "\n";
+      text += wrapped(headings_[row], screen_.width, kHeadingIndent) + "\n";
   }
   void add_note(std::size_t row, std::string& text) const {
     if (!notes_.cells.empty() && !notes_.cells[row].empty())
@@ -151,7 +147,7 @@ class Layout {
   }
   void add_text(const std::string& note, std::string& text) const {
     if (note.empty()) return;
-    text += std::string(kNoteIndent, ' ') + wrapped(note, screen_.width, kNoteIndent, kNoteIndent) + "\n";
+    text += std::string(kUnderIndent, ' ') + wrapped(note, screen_.width, kUnderIndent, kUnderIndent) + "\n";
   }
 
   const Screen& screen_;
@@ -165,7 +161,7 @@ class Layout {
 }  // namespace
 
 std::string table_text(const Table& table, const Screen& screen) {
-  return Layout(table, screen).text();
+  return TableLayout(table, screen).text();
 }
 
 }  // namespace hilbench
