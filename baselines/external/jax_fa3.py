@@ -12,7 +12,7 @@ dilations above 1, query heads that do not divide evenly among the K/V heads of 
 
 import jax_ring
 from branch_case import BranchCase
-from jax_ring import HEAD_DIM, PACKAGE, WARM_UP, first_line, import_package, ring_gpus, run_in_a_row
+from jax_ring import HEAD_DIM, PACKAGE, UNTIMED, WARM_UP, first_line, import_package, ring_gpus, run_in_a_row
 from request_loop import PROTOCOL, Unsupported, agree, serve
 
 NAME = "jax_fa3"
@@ -167,7 +167,8 @@ class OneGpu:
                 raise Unsupported(f"does not fit: {first_line(error)}")
             raise
         atomics = {"deterministic": False} if self.case.backward() else {}
-        return {"timer": "perf_counter", "libraries": [f"FlashAttention-3, {PACKAGE} {self.version}"],
+        return {"timer": "perf_counter", "untimed": UNTIMED,
+                "libraries": [f"FlashAttention-3, {PACKAGE} {self.version}"],
                 "calls": len(pieces), **atomics}
 
     def place(self, files, names):

@@ -12,7 +12,7 @@
 #include "kernels/base/text/share.hpp"
 #include "kernels/base/text/text.hpp"
 #include "reports/check/check.hpp"
-#include "reports/findings/sentences.hpp"
+#include "reports/findings/headline.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/view.hpp"
 
@@ -87,9 +87,13 @@ std::string last_lines(const ReportInput& input, const std::filesystem::path& fo
   std::string text;
   const View view = view_of(input);
   if (view.status_counts.contains(Status::ok)) {
-    text += labelled("found: ", printable(main_sentences(view).front()), screen);
-    if (const std::vector<std::string> limits = limits_of(input.records); !limits.empty())
-      text += labelled("limits: ", printable(fmt::format("{}", fmt::join(limits, "; "))), screen);
+    const Headline headline = headline_of(view);
+    text += labelled("found: ", printable(headline.sentence), screen);
+    for (const auto& row : headline.table.rows)
+      text += labelled("       ", printable(fmt::format("{}: {}, {}", row[0].text, row[1].text, row[2].text)),
+                       screen);
+    if (!view.limits.empty())
+      text += labelled("limits: ", printable(fmt::format("{}", fmt::join(view.limits, "; "))), screen);
   }
   text += fmt::format("next: hilbench report {}\n", folder.string());
   if (next) text += fmt::format("      {}   (about {})\n", next->command, price_text(next->seconds));

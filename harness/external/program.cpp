@@ -138,6 +138,11 @@ void ExternalProgram::load(const InputFiles& files) {
       break_off(name_, fmt::format("permute_ns of load must be a number {}", kDurations), loaded);
     permute_ns_ = permute.get<double>();
   }
+  if (const json untimed = loaded.value("untimed", json()); !untimed.is_null()) {
+    if (untimed != 0 && untimed != 1)
+      break_off(name_, "untimed of load is how many executions go before the timed ones: 0 or 1", loaded);
+    clock_.expect_untimed(untimed.get<int>());
+  }
   if (const json other = loaded.value("other_function", json()); !other.is_null()) {
     if (!other.is_string() || !says_something(other.get<std::string>()))
       break_off(name_, "other_function of load must say why it is another function", loaded);

@@ -81,26 +81,32 @@ bool RequestClock::note(const RequestTimes& request) {
 double RequestClock::left_ns(const RequestTimes& requests, std::int64_t count) const {
   const double left_ns = requests.wall_ns - requests.waited_ns.value_or(0) -
                          static_cast<double>(count) * overhead_ns() -
-                         static_cast<double>(requests.executions) * host_ns_;
+                         static_cast<double>(requests.executions + untimed_ * count) * host_ns_;
   return on_processor_ && !requests.waited_ns ? std::min(left_ns, requests.processor_ns) : left_ns;
 }
 
+double RequestClock::claimed_ns(const RequestTimes& requests, std::int64_t count) const {
+  const double all = static_cast<double>(requests.executions + untimed_ * count);
+  return requests.reported_ns * all / static_cast<double>(requests.executions);
+}
+
 void RequestClock::expect_enough() const {
-  const double left = left_ns({.executions = requests_.executions,
-                               .wall_ns = requests_.wall_ns,
-                               .processor_ns = requests_.processor_ns,
-                               .waited_ns = waits_known_ ? std::optional(requests_.waited_ns) : std::nullopt},
-                              requests_.count);
-  if (left > kJudgedFrom_ns && requests_.reported_ns < kLeastShare * left)
+  const RequestTimes all{.executions = requests_.executions,
+                         .reported_ns = requests_.reported_ns,
+                         .wall_ns = requests_.wall_ns,
+                         .processor_ns = requests_.processor_ns,
+                         .waited_ns = waits_known_ ? std::optional(requests_.waited_ns) : std::nullopt};
+  const double left = left_ns(all, requests_.count);
+  if (left > kJudgedFrom_ns && claimed_ns(all, requests_.count) < kLeastShare * left)
     refuse(requests_.reported_ns, requests_.wall_ns,
            fmt::format("less than half of what passed in {} requests", requests_.count));
 }
 
 void RequestClock::expect_enough(const std::vector<RequestTimes>& alone) const {
   std::vector<double> left;
-  const double reported = reported_ns(alone);
+  const double reported = reported_ns(alone), claimed = reported * (1 + untimed_);
   for (const RequestTimes& request : alone) left.push_back(left_ns(request, 1));
-  if (reported + kAloneBy_ns < kLeastShare * median(left))
+  if (claimed + kAloneBy_ns < kLeastShare * median(left))
     refuse(reported, median(left), "less than half of what passed for one execution");
 }
 

@@ -23,13 +23,17 @@ struct RequestTimes {
 
 // A program computes between a request and its answer. So what it reports for the executions cannot be more
 // than what passed. It cannot be less than half of it either, once what a request takes by itself and waits
-// for a core are taken off, and on a GPU some time for the host besides, for each execution. Where the system
+// for a core are taken off, and on a GPU some time for the host besides, for each execution; executions that
+// the program says it does not report count as if they had been. Where the system
 // does not report waits, it is held on a processor against the processor time that the program used, if that
 // is less.
 class RequestClock {
  public:
   // `name` of the program, for messages; `threads`: that the case gives it.
   RequestClock(std::string name, const Case& work, int threads);
+
+  // `count` executions go before those of each request and are not reported; they take as long.
+  void expect_untimed(int count) { untimed_ = count; }
 
   // What a request without executions took; the shortest of several counts, as far as it may be long. A
   // program that sleeps in it gains nothing on a processor, where its processor time counts.
@@ -54,8 +58,10 @@ class RequestClock {
 
  private:
   void expect_enough() const;
-  // Of what passed, what the executions must have taken.
+  // Of what passed in `count` requests, what their executions must have taken.
   double left_ns(const RequestTimes& requests, std::int64_t count) const;
+  // What all executions of `count` requests took, if those that are not reported took as long as the others.
+  double claimed_ns(const RequestTimes& requests, std::int64_t count) const;
   [[noreturn]] void refuse(double reported_ns, double wall_ns, const std::string& why) const;
   double overhead_ns() const;  // of a request
 
@@ -65,6 +71,7 @@ class RequestClock {
   double host_ns_;  // for each execution
   bool started_ = false;
   bool waits_known_ = true;
+  int untimed_ = 0;  // executions of a request
   int doubts_ = 0;
   Requests requests_;
 };

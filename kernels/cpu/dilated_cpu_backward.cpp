@@ -173,7 +173,7 @@ class DilatedCpuBackward final : public Execution {
     const std::int64_t first_kv = tile.batch * launch.index.kv_rows * work_.kv_heads + tile.kv_head;
     const auto q = first_q * work_.head_dim, kv = first_kv * work_.head_dim;
     const bool to_keys = wanted != Wanted::queries;
-    const GradientTile made{
+    GradientTile made{
         .forward = tile_operands(work_, launch.operands, launch.index, launch.branch, tile),
         .d_o = static_cast<const std::byte*>(launch.operands.d_o) + q * dtype_bytes(work_.dtype),
         .delta = delta_.get() + first_q,
@@ -181,6 +181,7 @@ class DilatedCpuBackward final : public Execution {
         .d_k = to_keys ? launch.sums.d_k + kv : nullptr,
         .d_v = to_keys ? launch.sums.d_v + kv : nullptr,
         .keys = keys};
+    made.forward.bf16_products = bf16_products_;
     run_gradient_tile(made, workspaces_[static_cast<std::size_t>(omp_get_thread_num())].get());
   }
 
@@ -219,6 +220,7 @@ class DilatedCpuBackward final : public Execution {
 
   Case work_;
   int threads_;
+  Bf16Products bf16_products_ = chosen_bf16_products().products;
   std::shared_ptr<float[]> delta_;            // D, like lse
   std::shared_ptr<float[]> d_q_, d_k_, d_v_;  // of bf16 gradients: fp32, before they are rounded
   std::int64_t floats_per_thread_ = 0;

@@ -14,8 +14,12 @@ constexpr std::size_t kGradientSlabKeys = kGradientKeys + 8;  // as kSlabKeys
 
 // `width` is head_dim rounded up, `queries` the queries of a tile rounded up. Panels of queries follow each
 // other: the panel of query i begins at i * width. Rows that are multiplied as lanes are in parts of one to
-// three vectors
-// ("part"), one part of all rows after another.
+// three vectors ("part"), one part of all rows after another.
+//
+// If bf16 is multiplied as pairs, two elements that are added up share a word of four bytes, kept as a float.
+// Then q and d_o are [width / 2][panel], q_rows and d_o_rows [parts][panel / 2][part], k and v
+// [kGradientKeys][width / 2], k_slabs [width][kGradientKeys / 2]; the probabilities are rounded to
+// [kGradientKeys][panel / 2], and dS to d_s_rows for dK, and to [kGradientKeys / 2][panel] for dQ.
 struct GradientBuffers {
   std::size_t width;
   std::size_t queries;
@@ -30,6 +34,7 @@ struct GradientBuffers {
   float* v;                      // [kGradientKeys][width]
   float* p;                      // [kGradientKeys][panel]: scores, then probabilities
   float* d_s;                    // [kGradientKeys][panel]: dP, then dS
+  float* d_s_rows;               // [kGradientKeys][panel / 2]: of pairs alone
   float* d_k;                    // [parts][kGradientKeys][part]
   float* d_v;                    // [parts][kGradientKeys][part]
   float* lse;                    // [queries], in units of log2; +infinity for a row that sees no key
@@ -53,6 +58,7 @@ struct GradientBuffers {
     v = take(kGradientKeys * width);
     p = take(kGradientKeys * kMaxPanel);
     d_s = take(kGradientKeys * kMaxPanel);
+    d_s_rows = take(kGradientKeys * kMaxPanel / 2);
     d_k = take(kGradientKeys * width);
     d_v = take(kGradientKeys * width);
     lse = take(queries);

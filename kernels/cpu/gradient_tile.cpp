@@ -13,7 +13,14 @@ namespace hilbench {
 namespace HWY_NAMESPACE {
 
 void run_gradient_tile_here(const GradientTile& tile, float* workspace) {
-  run_gradient_tile_with(tile, workspace);
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
+  const Tile& forward = tile.forward;
+  if (forward.dtype == Dtype::bf16 && forward.bf16_products == Bf16Products::avx512_bf16)
+    return run_gradient_tile_with<VectorPairGradients>(tile, workspace);
+  if (forward.dtype == Dtype::bf16 && forward.bf16_products == Bf16Products::amx_bf16)
+    return run_gradient_tile_with<TilePairGradients<AmxTiles>>(tile, workspace);
+#endif
+  run_gradient_tile_with<SingleGradients>(tile, workspace);
 }
 
 template <class Element>

@@ -1,5 +1,6 @@
 // The backward pass of one query tile of dilated attention (docs/definitions.md, "Backward"): scores are
-// computed again, a block of keys at a time, from the LSE that the forward pass left. fp32 arithmetic.
+// computed again, a block of keys at a time, from the LSE that the forward pass left. Sums are fp32; bf16 is
+// multiplied as in the forward pass.
 #pragma once
 
 #include <cstdint>

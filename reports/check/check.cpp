@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "kernels/base/text/text.hpp"
 #include "reports/check/rules.hpp"
+#include "reports/gate/disturbances.hpp"
+#include "reports/view/bent_rounds.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -56,6 +59,28 @@ std::vector<std::string> limits_of(const std::vector<Record>& records) {
   for (CheckLine& line : lines)
     if (!line.limit.empty()) limits.push_back(std::move(line.limit));
   return limits;
+}
+
+std::vector<std::string> doubts_of(const std::vector<Record>& records) {
+  std::optional<std::size_t> processes;
+  std::optional<BentRounds> worst;
+  bool injected = false;
+  for (const Record& record : records) {
+    if (record.status != Status::ok || !record.time) continue;
+    const std::size_t measured_by = processes_of(record);
+    processes = std::min(processes.value_or(measured_by), measured_by);
+    const auto bent = bent_rounds(record);
+    if (bent && (!worst || bent->fewest < worst->fewest)) worst = bent;
+    injected = injected || record.injected > 0;
+  }
+  if (!processes) return {};
+  std::vector<std::string> doubts = {plural(*processes, "process", "processes")};
+  if (worst) doubts.push_back(fmt::format("{} of {} rounds", worst->fewest, worst->wanted));
+  Disturbances seen;
+  seen.add(records);
+  if (!seen.of_gpu().empty() || !seen.of_host(cores_of(records)).empty()) doubts.push_back("busy machine");
+  if (injected) doubts.push_back("injected work");
+  return doubts;
 }
 
 bool may_be_published(const std::vector<CheckLine>& lines) {

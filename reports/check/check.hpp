@@ -36,6 +36,10 @@ std::vector<CheckLine> check_results(const ReportInput& input, const PrivateName
 // processes differ". Empty if nothing does.
 std::vector<std::string> limits_of(const std::vector<Record>& records);
 
+// How sure one can be of times, in a few words each: "5 processes", then what speaks against them: "1 of 6
+// rounds", "busy machine", "injected work". Empty without times.
+std::vector<std::string> doubts_of(const std::vector<Record>& records);
+
 bool may_be_published(const std::vector<CheckLine>& lines);
 // Each on a line, then the verdict on `source`.
 std::string check_text(const std::vector<CheckLine>& lines, const std::string& source);

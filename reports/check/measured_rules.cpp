@@ -59,18 +59,18 @@ bool is_control(const Record& record) {
 
 constexpr std::int64_t kFirstSchemaWithAfter = 3;
 
+std::size_t processes_needed(const Record& record) {
+  return record.work.device == DeviceKind::cuda ? kProcessesOnGpu : kProcessesOnCpu;
+}
+
+}  // namespace
+
 std::size_t processes_of(const Record& record) {
   if (!record.time) return 0;
   const auto& rounds = record.time->process_rounds;
   return static_cast<std::size_t>(
       std::count_if(rounds.begin(), rounds.end(), [](std::int64_t count) { return count > 0; }));
 }
-
-std::size_t processes_needed(const Record& record) {
-  return record.work.device == DeviceKind::cuda ? kProcessesOnGpu : kProcessesOnCpu;
-}
-
-}  // namespace
 
 std::string some_of(const Chosen& some, std::size_t all) {
   return fmt::format("{} of {}, the first {}", some.size(), plural(all, "record", "records"),

@@ -27,6 +27,8 @@ void check_quiet(const std::vector<Record>& records, CheckLines& lines);
 void check_processors(const std::vector<Record>& records, CheckLines& lines);
 void check_private(const ReportInput& input, const PrivateNames& names, CheckLines& lines);
 
+std::size_t processes_of(const Record& record);  // that timed it
+
 // "3 of 12 records, the first CASE VARIANT"
 std::string some_of(const Chosen& some, std::size_t all);
 void add_ok(CheckLines& lines, std::string text);

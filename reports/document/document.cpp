@@ -1,6 +1,7 @@
 #include "reports/document/document.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "kernels/base/text/yaml.hpp"
 #include "reports/document/sections.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/findings/headline.hpp"
 #include "reports/findings/sentences.hpp"
 #include "reports/tables/claim_tables.hpp"
 #include "reports/tables/commands.hpp"
@@ -224,6 +226,8 @@ void add_answers(Tellings& tellings, const View& view, const std::vector<ClaimAn
   tellings.add("protocols", kProtocols, "What single timings would have reported");
   tellings.end();
   tellings.begin("summary", "Every variant against the reference");
+  tellings.add("traversals", "");
+  tellings.add("hilbert", "");
   tellings.add("variants",
                std::string(kVariants) + (sums_windows_apart(view) ? kVariantsOfTwoFunctions : ""));
   tellings.add("effects", "");
@@ -349,12 +353,13 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answe
                     .question = question_of(view),
                     .machine = view.machine,
                     .answer = main_sentences(view),
+                    .compared = headline_of(view).table,
                     .tiles = claim_tiles(answers),
                     .sections = {}};
+  if (!view.limits.empty() && view.status_counts.contains(Status::ok))
+    document.answer.push_back(fmt::format("Limits: {}.", fmt::join(view.limits, "; ")));
   if (std::string steady = steady_sentence(view); !steady.empty())
-    document.answer.insert(document.answer.begin(), std::move(steady));
-  if (std::string injected = injected_sentence(view); !injected.empty())
-    document.answer.insert(document.answer.begin(), std::move(injected));
+    document.answer.push_back(std::move(steady));
   document.answer.push_back(status_sentence(view));
   if (!answers.empty()) document.answer.push_back(claims_sentence(answers));
   if (const std::string papers = papers_sentence(of_papers); !papers.empty())

@@ -48,6 +48,7 @@ struct Document {
   std::string question;
   std::string machine;
   std::vector<std::string> answer;  // sentences, most important first
+  Table compared;                   // below the first of them; may have no rows
   std::vector<Tile> tiles;
   std::vector<Section> sections;
 };

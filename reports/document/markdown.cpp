@@ -43,7 +43,10 @@ struct MarkdownRenderer {
 std::string to_markdown(const Document& document) {
   std::string text = fmt::format("# {}\n\n{}\n\nMachine: **{}**\n\n", markdown_text(document.title),
                                  markdown_text(document.question), markdown_text(document.machine));
-  for (const std::string& sentence : document.answer) text += markdown_text(sentence) + "\n\n";
+  for (std::size_t i = 0; i < document.answer.size(); ++i) {
+    text += markdown_text(document.answer[i]) + "\n\n";
+    if (i == 0 && !document.compared.rows.empty()) text += to_markdown(document.compared) + "\n";
+  }
   if (!document.tiles.empty()) text += "| verdict | claims |\n|---|---:|\n";
   for (const Tile& tile : document.tiles) text += fmt::format("| {} | {} |\n", tile.label, tile.value);
   for (const Section& section : document.sections) {

@@ -38,7 +38,11 @@ struct TextRenderer {
 std::string to_text(const Document& document, const Screen& screen) {
   const TextRenderer renderer{screen};
   std::string text = renderer.lines(document.title) + renderer.lines("machine: " + document.machine, 2);
-  for (const std::string& sentence : document.answer) text += renderer.lines(sentence);
+  for (std::size_t i = 0; i < document.answer.size(); ++i) {
+    text += renderer.lines(document.answer[i]);
+    if (i == 0 && !document.compared.rows.empty())
+      text += "\n" + table_text(document.compared, screen) + "\n";
+  }
   for (const Section& section : document.sections) {
     text += fmt::format("\n== {}\n", printable(section.title));
     for (const Block& block : section.blocks) text += std::visit(renderer, block);

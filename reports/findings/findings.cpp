@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reports/findings/headline.hpp"
 #include "reports/findings/sentences.hpp"
 #include "reports/summaries/chains.hpp"
 #include "reports/summaries/effects.hpp"
@@ -38,15 +39,6 @@ class Findings {
   std::vector<Finding> made_;
 };
 
-// Those that answer what was asked: beside other answers, a table says the same in short.
-std::vector<std::string> leading(std::vector<std::string> sentences, const View& view) {
-  const std::vector<std::string> lead = main_sentences(view);
-  std::erase_if(sentences, [&](const std::string& sentence) {
-    return std::find(lead.begin(), lead.end(), sentence) == lead.end();
-  });
-  return sentences;
-}
-
 }  // namespace
 
 std::vector<Finding> findings_of(const View& view, const std::vector<ClaimAnswer>& answers) {
@@ -64,7 +56,9 @@ std::vector<Finding> findings_of(const View& view, const std::vector<ClaimAnswer
   findings.add("protocols", {}, protocols_table(view));
   findings.add("traversals", traversal_sentences(view));
   findings.add("hilbert", hilbert_sentences(view));
-  findings.add("variants", leading(variant_sentences(view), view), summary_table(view));
+  findings.add("variants",  // Beside other answers, a table says the same in short.
+               variants_lead(view) ? variant_sentences(view) : std::vector<std::string>{},
+               summary_table(view));
   findings.add("effects", effects_sentences(view), effects_table(view));
   findings.add("ratios", {}, ratios_table(view));
   findings.add("counts", {followed_count_sentence(view)}, followed_counts_table(view));

@@ -3,12 +3,16 @@
 
 #include "reports/claims/claim_records.hpp"
 #include "reports/claims/claims_file.hpp"
+#include "reports/findings/headline.hpp"
 #include "reports/findings/sentences.hpp"
-#include "reports/findings/tally.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
+
+constexpr const char* kUncontrolled =
+    "It was not measured beside a random permutation, so a gain may come from any change of order, not from "
+    "the curve.";
 
 std::string linear_sentence(const Tally& linear, std::string_view chunk_text) {
   return linear.compared(fmt::format("Hilbert order{}", chunk_text),
@@ -17,9 +21,7 @@ std::string linear_sentence(const Tally& linear, std::string_view chunk_text) {
 
 // Hilbert order against random order: what the two share is no merit of the curve.
 std::string control_sentence(const Tally& control) {
-  if (control.cases == 0)
-    return "It was not measured beside a random permutation, so a gain may come from any change of order, "
-           "not from the curve.";
+  if (control.cases == 0) return kUncontrolled;
   return control.compared("Hilbert order", "a random permutation, the control,", "Hilbert order",
                           "the random permutation");
 }
@@ -48,6 +50,20 @@ HilbertTallies hilbert_tallies(const View& view, std::int64_t chunk) {
   return tallies;
 }
 
+struct OfChunk {
+  HilbertTallies tallies;
+  std::string chunk;  // " in chunks of 4096"
+};
+
+// In the chunks that the claims are about, and over the whole length if that is another order.
+std::vector<OfChunk> both_tallies(const View& view) {
+  OfChunk claimed{hilbert_tallies(view, claimed_chunk()), ""};
+  OfChunk whole{hilbert_tallies(view, 0), " over the whole length"};
+  if (whole.tallies.records == claimed.tallies.records) return {std::move(claimed)};  // a chunk is the length
+  if (whole.tallies.any()) claimed.chunk = fmt::format(" in chunks of {}", claimed_chunk());
+  return {std::move(claimed), std::move(whole)};
+}
+
 }  // namespace
 
 std::int64_t claimed_chunk() {
@@ -58,20 +74,31 @@ bool has_claimed_order(const View& view) {
   return hilbert_tallies(view, claimed_chunk()).any();
 }
 
+std::vector<Outcome> hilbert_outcomes(const View& view) {
+  std::vector<Outcome> outcomes;
+  for (const auto& [tallies, chunk] : both_tallies(view)) {
+    if (!tallies.any()) continue;
+    outcomes.push_back({.what = "Hilbert order" + chunk, .against = "linear order", .tally = tallies.linear});
+    if (tallies.control.cases > 0)
+      outcomes.push_back(
+          {.what = "Hilbert order" + chunk, .against = "random order", .tally = tallies.control});
+  }
+  return outcomes;
+}
+
+std::string uncontrolled_sentence(const View& view) {
+  for (const auto& [tallies, chunk] : both_tallies(view))
+    if (tallies.any() && tallies.control.cases == 0) return kUncontrolled;
+  return "";
+}
+
 std::vector<std::string> hilbert_sentences(const View& view) {
-  const HilbertTallies claimed = hilbert_tallies(view, claimed_chunk());
-  HilbertTallies whole = hilbert_tallies(view, 0);
-  if (whole.records == claimed.records) whole = {};  // a chunk is the whole length
   std::vector<std::string> said;
-  const auto add = [&said](const HilbertTallies& tallies, const std::string& chunk_text) {
-    if (!tallies.any()) return;
-    said.push_back(linear_sentence(tallies.linear, chunk_text));
-    said.push_back(control_sentence(tallies.control));
-  };
-  add(claimed, whole.any() ? fmt::format(" in chunks of {}", claimed_chunk()) : "");
-  add(whole, " over the whole length");
   Tally all;
-  for (const HilbertTallies& tallies : {claimed, whole}) {
+  for (const auto& [tallies, chunk] : both_tallies(view)) {
+    if (!tallies.any()) continue;
+    said.push_back(linear_sentence(tallies.linear, chunk));
+    said.push_back(control_sentence(tallies.control));
     all.cases += tallies.linear.cases;
     all.in_one_process += tallies.linear.in_one_process;
   }

@@ -21,6 +21,8 @@ std::string main_question(const View& view);
 // Hilbert order against linear order, which says what was found, and against random order, the control: in
 // the chunks that the claims are about and over the whole length. None if no case has both.
 std::vector<std::string> hilbert_sentences(const View& view);
+// That Hilbert order has no random order beside it; "" if it has, or was not measured.
+std::string uncontrolled_sentence(const View& view);
 // Positions in a chunk of Hilbert order as the claims of the reports have it.
 std::int64_t claimed_chunk();
 // Whether some case has linear order beside Hilbert order in the chunks that the claims are about.
@@ -30,6 +32,8 @@ bool has_claimed_order(const View& view);
 std::vector<std::string> traversal_sentences(const View& view);
 // Each kernel against its rivals, the strongest first; "" if there is no pair.
 std::string rivals_sentence(const View& view);
+// Each order of windows against raster order, the one that gains most first; "" if there is none.
+std::string windows_sentence(const View& view);
 // Each variant against the reference, the one that gains most first. None if nothing is compared.
 std::vector<std::string> variant_sentences(const View& view);
 

@@ -42,10 +42,35 @@ struct Tally {
   // Of one case with its interval.
   std::string ratios() const {
     if (cases == 1) return ratio_text(last.ratio, last.ci);
-    const std::string first = number_text(low), last = number_text(high);
-    return first == last ? first : first + " to " + last;
+    const std::string lowest = number_text(low), highest = number_text(high);
+    return lowest == highest ? lowest : lowest + " to " + highest;
   }
   std::string within() const { return margin_text(margin); }
+  // "Faster in 2 of 4 cases, slower in 0, nothing shown in 2"; of one case "Faster".
+  std::string verdict() const {
+    const std::size_t faster = with(Verdict::faster), slower = with(Verdict::slower),
+                      equal = with(Verdict::equivalent), unknown = with(Verdict::inconclusive);
+    const std::string equal_words = fmt::format("qual within {}", within());
+    if (cases == 1)
+      return faster > 0 ? "Faster" : slower > 0 ? "Slower" : equal > 0 ? "E" + equal_words : "Nothing shown";
+    const auto in_all = [&](const std::string& words) {
+      return fmt::format("{} in all {} cases", words, cases);
+    };
+    if (faster == cases) return in_all("Faster");
+    if (slower == cases) return in_all("Slower");
+    if (equal == cases) return in_all("E" + equal_words);
+    if (unknown == cases) return fmt::format("Nothing shown in {} cases", cases);
+    std::string text;
+    if (faster + slower == 0) {
+      text = fmt::format("E{} in {} of {} cases", equal_words, equal, cases);
+    } else {
+      text = faster >= slower ? fmt::format("Faster in {} of {} cases, slower in {}", faster, cases, slower)
+                              : fmt::format("Slower in {} of {} cases, faster in {}", slower, cases, faster);
+      if (equal > 0) text += fmt::format(", e{} in {}", equal_words, equal);
+    }
+    if (unknown > 0) text += fmt::format(", nothing shown in {}", unknown);
+    return text;
+  }
   // "B is faster than A in 2 of 3 cases, ...": the variant against the reference, whose time / the variant's
   // the ratios are. `text` and `against` are their names in the sentence, `short_text` and `short_against` in
   // the ratio.

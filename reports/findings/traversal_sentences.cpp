@@ -6,8 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "reports/findings/headline.hpp"
 #include "reports/findings/sentences.hpp"
-#include "reports/findings/tally.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -58,9 +59,8 @@ bool varies_traversals(const View& view) {
   return traversals.size() > 1 && traversals.size() > orders.size();
 }
 
-}  // namespace
-
-std::vector<std::string> traversal_sentences(const View& view) {
+// The traversal that gains most first.
+std::vector<std::pair<Compared, Tally>> compared_traversals(const View& view) {
   if (!varies_traversals(view)) return {};
   std::map<Compared, Tally> tallies;
   for (const CaseView& of_case : view.cases)
@@ -81,8 +81,24 @@ std::vector<std::string> traversal_sentences(const View& view) {
   };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const auto& a, const auto& b) { return lead(a.second) > lead(b.second); });
+  return sorted;
+}
+
+}  // namespace
+
+std::vector<Outcome> traversal_outcomes(const View& view) {
+  std::vector<Outcome> outcomes;
+  for (const auto& [compared, tally] : compared_traversals(view))
+    outcomes.push_back(
+        {.what = fmt::format("{}, traversal {},", compared.kernel_and_order, compared.traversal),
+         .against = compared.base,
+         .tally = tally});
+  return outcomes;
+}
+
+std::vector<std::string> traversal_sentences(const View& view) {
   std::vector<std::string> said;
-  for (const auto& [compared, tally] : sorted)
+  for (const auto& [compared, tally] : compared_traversals(view))
     said.push_back(tally.with_one_process(fmt::format(
         "{0}, traversal {1} against {2}: {3}, and within {4} in {5} of {6} (time of {2} / time "
         "of {1}: {7}).",

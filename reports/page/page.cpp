@@ -53,8 +53,10 @@ std::string header_of(const Document& document, const PageFrame& frame, Scripts 
       scripts == Scripts::some ? "<button type=\"button\" id=\"theme\">Dark</button>\n" : "",
       trail_html(frame), html_text(document.title), html_text(document.question),
       html_text(document.machine));
-  for (std::size_t i = 0; i < document.answer.size(); ++i)
+  for (std::size_t i = 0; i < document.answer.size(); ++i) {
     html += fmt::format("<p{}>{}</p>\n", i == 0 ? " class=\"answer\"" : "", html_text(document.answer[i]));
+    if (i == 0 && !document.compared.rows.empty()) html += to_html(document.compared);
+  }
   if (!document.tiles.empty()) html += "<dl class=\"tiles\">\n";
   for (const Tile& tile : document.tiles)
     html += fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n", class_of(tile.tone),

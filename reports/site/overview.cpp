@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kernels/base/text/text.hpp"
+#include "reports/findings/sentences.hpp"
 #include "reports/records/counts.hpp"
 #include "reports/tables/claim_cells.hpp"
 #include "reports/tables/rings.hpp"

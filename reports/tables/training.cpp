@@ -17,6 +17,17 @@ struct Step {
       nullptr;  // the same variant of the same case; null: none, or it has no dropout
 };
 
+std::vector<Step> steps_of(const View& view) {
+  std::vector<Step> steps;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records)
+      if (record->held_bytes && record->peak_bytes && measured_right(*record))
+        steps.push_back({record, without_dropout(view, *record)});
+  return steps;
+}
+
+}  // namespace
+
 const Record* without_dropout(const View& view, const Record& record) {
   Case usual = record.work;
   usual.dropout = Case{}.dropout, usual.dropout_seed = Case{}.dropout_seed;
@@ -28,17 +39,6 @@ const Record* without_dropout(const View& view, const Record& record) {
     if (other->variant_id == record.variant_id && measured_right(*other)) return other;
   return nullptr;
 }
-
-std::vector<Step> steps_of(const View& view) {
-  std::vector<Step> steps;
-  for (const CaseView& of_case : view.cases)
-    for (const Record* record : of_case.records)
-      if (record->held_bytes && record->peak_bytes && measured_right(*record))
-        steps.push_back({record, without_dropout(view, *record)});
-  return steps;
-}
-
-}  // namespace
 
 Table training_table(const View& view) {
   using R = const Step&;

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "kernels/base/text/text.hpp"
+#include "reports/check/check.hpp"
 
 namespace hilbench {
 namespace {
@@ -112,6 +113,8 @@ View view_of(const ReportInput& input) {
             .record_count = 0,
             .twins = {},
             .status_counts = {},
+            .doubts = doubts_of(input.records),
+            .limits = limits_of(input.records),
             .predictions = input.predictions,
             .prediction_notes = input.prediction_notes,
             .order_pictures = input.order_pictures};

@@ -110,6 +110,8 @@ class Rival:
             return {"timer": "fake_clock", "permute_ns": 750.5 if FAULT == "windows" else -1, "asked": case}
         if FAULT == "rings":
             return {"timer": "fake_clock", "ranks": case["ring_size"]}
+        if FAULT == "bad_untimed":
+            return {"timer": "fake_clock", "untimed": 2}
         if FAULT.startswith("another_function"):
             why = "" if FAULT.endswith("reason") else "its first value is larger"
             return {"timer": "fake_clock", "other_function": why}

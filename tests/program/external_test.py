@@ -49,6 +49,7 @@ FAULTS = {
     "devices_by_name": ("failed", "hello needs a list of devices"),
     "talkative": ("failed", "its description may have at most 4000 characters"),
     "no_timer": ("failed", "load needs the name of a timer"),
+    "bad_untimed": ("failed", "untimed of load is how many executions go before the timed ones: 0 or 1"),
     "no_times": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
     "time_travel": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
     "null_time": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),

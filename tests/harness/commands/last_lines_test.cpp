@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "reports/findings/sentences.hpp"
+#include "reports/findings/headline.hpp"
 #include "reports/view/view.hpp"
 #include "tests/harness/plan/planning.hpp"
 #include "tests/reports/sample_records.hpp"
@@ -58,9 +58,13 @@ TEST(LastLines, SayWhatWasFoundWhatLimitsItAndWhatIsNext) {
   const ReportInput input = sample::input();
   const std::string text =
       last_lines(input, "results/quick", NextRun{"hilbench run quick --processes 10", 1083}, {});
-  const std::string found = main_sentences(view_of(input)).front();
-  EXPECT_EQ(text.rfind("found: " + found + "\nlimits: 1 process, where 10 show how much processes differ", 0),
-            0u)
+  const Headline headline = headline_of(view_of(input));
+  EXPECT_EQ(
+      text.rfind(
+          "found: " + headline.sentence + "\n       Hilbert order against linear order: 1.040 to 1.183, ", 0),
+      0u)
+      << text;
+  EXPECT_NE(text.find("\nlimits: 1 process, where 10 show how much processes differ\n"), std::string::npos)
       << text;
   EXPECT_TRUE(
       text.ends_with("\nnext: hilbench report results/quick\n"

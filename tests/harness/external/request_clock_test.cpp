@@ -101,6 +101,25 @@ TEST(RequestClock, AWrongUnitIsToldBySecondExecution) {
   expect_found(complaint_of(clock, milliseconds), "the unit is nanoseconds: are these milliseconds?");
 }
 
+// Two executions of 2 ms, of which one is reported.
+TEST(RequestClock, AnExecutionThatIsNotReportedIsSaid) {
+  const RequestTimes one{
+      .executions = 1, .reported_ns = 2 * kMs, .wall_ns = 5 * kMs, .processor_ns = 5 * kMs};
+  for (const int untimed : {0, 1}) {
+    RequestClock clock("x", work_on(DeviceKind::cuda), 1);
+    clock.note_empty(empty(0.3 * kMs));
+    clock.expect_untimed(untimed);
+    if (untimed == 1) {
+      EXPECT_EQ(complaint_of(clock, one), "");
+      EXPECT_NO_THROW(clock.expect_enough({one, one, one}));
+      expect_found(complaint_of(clock, {.executions = 1, .reported_ns = 1e5, .wall_ns = 5 * kMs}),
+                   "less than half of what passed in ");
+    } else {
+      expect_found(complaint_of(clock, one), "less than half of what passed in ");
+    }
+  }
+}
+
 // An execution of 10 us on a GPU, between two requests by Python.
 TEST(RequestClock, TheHostOfAGpuTakesItsTime) {
   const RequestTimes small{

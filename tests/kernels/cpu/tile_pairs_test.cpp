@@ -13,6 +13,7 @@
 
 #include "kernels/base/files/float16.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
+#include "kernels/cpu/gradient_tile.hpp"
 #include "tests/kernels/cpu/emulated_tiles.hpp"
 #include "tests/sanitized.hpp"
 
@@ -21,7 +22,7 @@
 #define HWY_TARGET_INCLUDE "tests/kernels/cpu/tile_pairs_test.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "kernels/cpu/tile_attention-inl.hpp"
+#include "kernels/cpu/tile_gradients-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace hilbench {
@@ -34,6 +35,13 @@ void run_emulated_here([[maybe_unused]] const Tile& tile, [[maybe_unused]] float
 #endif
 }
 
+void run_emulated_gradients_here([[maybe_unused]] const GradientTile& tile,
+                                 [[maybe_unused]] float* workspace) {
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
+  run_gradient_tile_with<TilePairGradients<EmulatedTiles>>(tile, workspace);
+#endif
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace hilbench
 HWY_AFTER_NAMESPACE();
@@ -43,10 +51,18 @@ namespace hilbench {
 namespace {
 
 HWY_EXPORT(run_emulated_here);
+HWY_EXPORT(run_emulated_gradients_here);
 
 constexpr float kUntouched = -7;
 constexpr double kTolerance = 0.02;  // of O, whose values are about 1: probabilities are rounded to bf16
 constexpr double kLseTolerance = 1e-3;
+
+hwy::AlignedFreeUniquePtr<float[]> workspace_of_nans(std::int64_t count) {
+  const auto floats = static_cast<std::size_t>(count);
+  auto memory = hwy::AllocateAligned<float>(floats);
+  std::fill_n(memory.get(), floats, std::numeric_limits<float>::quiet_NaN());
+  return memory;
+}
 
 // One head: `rows` queries from position `first_query` on, `keys` keys in a shuffled sequence.
 struct TileProblem {
@@ -90,10 +106,7 @@ struct TileProblem {
     return tile;
   }
   hwy::AlignedFreeUniquePtr<float[]> workspace() const {
-    const auto floats = static_cast<std::size_t>(tile_workspace_floats(head_dim, rows));
-    auto memory = hwy::AllocateAligned<float>(floats);
-    std::fill_n(memory.get(), floats, std::numeric_limits<float>::quiet_NaN());
-    return memory;
+    return workspace_of_nans(tile_workspace_floats(head_dim, rows));
   }
   Result expected() const {
     Result result;
@@ -126,6 +139,49 @@ void expect_agreement(const TileProblem& problem) {
       << problem.head_dim << " " << problem.rows << " " << problem.keys;
 }
 
+float largest_of(const std::vector<float>& values) {
+  float largest = 1e-3f;  // of one key dQ and dK are 0 but for rounding
+  for (const float value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+enum class Gradients { all, of_queries, of_keys };
+
+// The gradients of a problem; dO is Q from its end.
+struct GradientsOfTile {
+  std::vector<float> d_q, d_k, d_v;
+  template <class Run>
+  GradientsOfTile(const TileProblem& problem, Gradients wanted, const Run& run) {
+    TileProblem::Result forward;
+    GradientTile tile{.forward = problem.tile(forward)};
+    run_tile(tile.forward, problem.workspace().get());
+    std::vector<std::uint16_t> d_o(problem.q);
+    std::ranges::reverse(d_o);
+    std::vector<float> delta(static_cast<std::size_t>(problem.rows));
+    for (std::size_t i = 0; i < d_o.size(); ++i)
+      delta[i / static_cast<std::size_t>(problem.head_dim)] += bf16_value(d_o[i]) * forward.o[i];
+    d_q.resize(problem.q.size());
+    d_k.resize(problem.k.size());
+    d_v.resize(problem.k.size());
+    tile.d_o = d_o.data();
+    tile.delta = delta.data();
+    if (wanted != Gradients::of_keys) tile.d_q = d_q.data();
+    if (wanted != Gradients::of_queries) tile.d_k = d_k.data(), tile.d_v = d_v.data();
+    tile.keys = {0, problem.keys};
+    run(tile, workspace_of_nans(gradient_workspace_floats(problem.head_dim, problem.rows)).get());
+  }
+};
+
+void expect_equal_gradients(const TileProblem& problem, Gradients wanted) {
+  const GradientsOfTile expected(problem, wanted, run_gradient_tile);
+  const GradientsOfTile emulated(problem, wanted, [](const GradientTile& tile, float* workspace) {
+    HWY_DYNAMIC_DISPATCH(run_emulated_gradients_here)(tile, workspace);
+  });
+  for (const auto of : {&GradientsOfTile::d_q, &GradientsOfTile::d_k, &GradientsOfTile::d_v})
+    EXPECT_LT(largest_difference(emulated.*of, expected.*of), kTolerance * largest_of(expected.*of))
+        << problem.head_dim << " " << problem.rows << " " << problem.keys;
+}
+
 class TilePairsTest : public testing::Test {
   void SetUp() override {
     if (!multiplies_pairs()) GTEST_SKIP() << "this processor has no 512-bit vectors";
@@ -139,6 +195,17 @@ TEST_F(TilePairsTest, AgreeWithWidenedProducts) {
         for (const Mask mask : {Mask::full, Mask::causal}) {
           if (kSanitized && (mask == Mask::causal) != (keys % 2 == 0)) continue;
           expect_agreement(TileProblem(head_dim, rows, keys, mask, 1));
+        }
+}
+
+TEST_F(TilePairsTest, GradientsAgreeWithWidenedProducts) {
+  for (const std::int64_t head_dim : {16, 40, 128, 200})
+    for (const std::int64_t rows : {1, 33, 100})
+      for (const std::int64_t keys : {1, 2, 63, 161})
+        for (const Gradients wanted : {Gradients::all, Gradients::of_queries, Gradients::of_keys}) {
+          if (kSanitized && (wanted == Gradients::all) != (keys % 2 == 0)) continue;
+          expect_equal_gradients(TileProblem(head_dim, rows, keys, rows == 33 ? Mask::causal : Mask::full, 1),
+                                 wanted);
         }
 }
 

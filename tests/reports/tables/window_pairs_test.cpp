@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/findings/sentences.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
