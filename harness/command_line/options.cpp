@@ -53,7 +53,8 @@ CLI::Validator decimal() {
             text = std::to_string(*size);
             return std::string();
           }
-        return whole ? std::string() : fmt::format("'{}' is not a whole number", one_line(text, 80));
+        return whole ? std::string()
+                     : fmt::format("'{}' is not a whole number, such as 8192 or 8k", one_line(text, 80));
       },
       "");
 }

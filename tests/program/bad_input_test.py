@@ -173,7 +173,7 @@ BAD_COMMANDS = [
     (2, ["order", "hilbert"], r"--length is required"),
     (2, ["order", "hilbert", "--length", "0"], r"length"),
     (2, ["order", "hilbert", "--length", "-1"], r"length"),
-    (2, ["order", "hilbert", "--length", "x"], r"length"),
+    (2, ["order", "hilbert", "--length", "8x"], r"--length: '8x' is not a whole number, such as 8192 or 8k"),
     (2, ["order", "hilbert", "--length", str(2**40)], r"out of range"),
     (2, ["order", "hilbert", "--length", str(2**70)], r"length"),
     (2, ["order", "hilbert.0", "--length", "4"], r"out of range"),
