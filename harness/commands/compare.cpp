@@ -127,7 +127,8 @@ ExitCode compare_command(const CompareArguments& arguments) {
       write_file(made / "gate.csv", gate_csv(result));
     });
   }
-  fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
+  fmt::print("{}",
+             arguments.format == "markdown" ? to_markdown(document) : to_text(document, screen_of(stdout)));
   if (arguments.fail_above) return exit_code(result);
   if (!result.unlike) return ExitCode::done;
   fmt::print(

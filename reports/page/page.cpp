@@ -12,6 +12,8 @@ namespace hilbench {
 
 namespace {
 
+constexpr std::string_view kNamespace = " xmlns=\"http://www.w3.org/2000/svg\"";
+
 struct Renderer {
   std::string operator()(const Paragraph& block) const {
     return fmt::format("<p>{}</p>\n", prose_html(block.text));
@@ -26,6 +28,13 @@ struct Renderer {
   std::string operator()(const Figure& block) const {
     if (block.svg.empty()) return "";  // the page draws it from the data
     return fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n", block.svg,
+                       html_text(block.caption));
+  }
+  std::string operator()(const Picture& block) const {
+    std::string svg = block.svg;
+    if (const std::size_t at = svg.find(kNamespace); at != std::string::npos)
+      svg.erase(at, kNamespace.size());  // a file needs it, a page does not
+    return fmt::format("<figure class=\"picture\">\n{}<figcaption>{}</figcaption>\n</figure>\n", svg,
                        html_text(block.caption));
   }
   std::string operator()(const Bullets& block) const {

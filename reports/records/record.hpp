@@ -190,6 +190,10 @@ const Counter* find_counter(const Record& record, std::string_view name);
 // Its value; nothing if it is absent or could not be read.
 std::optional<double> counter_value(const Record& record, std::string_view name);
 
+// Of windows, pairs that are computed for each that is needed. Kernels count their tiles; rivals may say it
+// in their description.
+std::optional<double> computed_over_needed(const Record& record);
+
 // The variant with what its ring options resolved to.
 Variant variant_that_ran(const Record& record);
 

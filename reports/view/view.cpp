@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "kernels/base/text/text.hpp"
-#include "reports/check/check.hpp"
 
 namespace hilbench {
 namespace {
@@ -119,10 +118,10 @@ View view_of(const ReportInput& input) {
             .record_count = 0,
             .twins = {},
             .status_counts = {},
-            .doubts = doubts_of(input.records),
-            .limits = limits_of(input.records),
+            .records = &input.records,
             .predictions = input.predictions,
-            .prediction_notes = input.prediction_notes};
+            .prediction_notes = input.prediction_notes,
+            .order_pictures = input.order_pictures};
   if (view.sweep.empty() && !input.records.empty()) view.sweep = input.records.front().sweep;
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Record& record : input.records) {

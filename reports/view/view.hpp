@@ -32,9 +32,10 @@ struct View {
   std::size_t record_count = 0;  // without twins, as are all other members but `twins`
   std::vector<const Record*> twins;
   std::map<Status, std::size_t> status_counts;
-  std::vector<std::string> doubts, limits;  // of all records, as doubts_of() and limits_of() have them
+  const std::vector<Record>* records = nullptr;  // all, with twins
   std::span<const PredictedRing> predictions;
   std::span<const std::string> prediction_notes;
+  std::span<const Picture> order_pictures;
 };
 
 // Whether some case asks for gradients.
