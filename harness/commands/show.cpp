@@ -17,6 +17,8 @@
 #include "reports/claims/answers.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/site/findings_of_all.hpp"
+#include "reports/site/poster.hpp"
 #include "reports/site/results_folders.hpp"
 #include "reports/site/site.hpp"
 #include "reports/terminal/results.hpp"
@@ -31,6 +33,7 @@ struct ShowArguments {
   std::string sort = row_order_names().front();
   std::string filter;
   std::string finding;  // its id; empty: the records themselves
+  bool picture = false;
 };
 
 RowOrder order_of(const std::string& name) {
@@ -64,9 +67,20 @@ std::string finding_text(const ReportInput& input, const std::string& id) {
 }
 
 ExitCode show_command(const ShowArguments& arguments) {
+  if (arguments.picture) {
+    const std::string picture = poster_svg(overviews_below(arguments.folder, read_results));
+    if (picture.empty())
+      throw UsageError({.what = "these results test no claimed speedup",
+                        .where = "--picture",
+                        .why = "it shows what was claimed beside what was measured",
+                        .remedy = "run the sweeps of claims: `hilbench list sweeps` names them"});
+    fmt::print("{}", picture);
+    return ExitCode::done;
+  }
   if (!arguments.finding.empty() && std::filesystem::is_directory(arguments.folder) &&
       !has_results(arguments.folder)) {
-    fmt::print("{}", finding_text(findings_below(arguments.folder, read_results), arguments.finding));
+    fmt::print("{}", finding_text(findings_of_all(overviews_below(arguments.folder, read_results)),
+                                  arguments.finding));
     return ExitCode::done;
   }
   ReportInput input = read_results(arguments.folder);
@@ -112,6 +126,8 @@ void add_show(Commands& commands) {
       "rings, claims, ...; of several runs together claims, misses, ...; an unknown one lists those that "
       "there "
       "are");
+  options.flag("--picture", arguments->picture,
+               "print the picture of a folder above several machines as SVG: claimed and measured speedup");
   options.examples(
       {{"hilbench show results/quick", "case by case"},
        {"hilbench show results/quick --sort ratio", "the largest speedups first"},

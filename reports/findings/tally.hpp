@@ -30,6 +30,16 @@ struct Tally {
     ++verdicts[ratio.verdict];
     ++cases;
   }
+  void add(const Tally& other) {
+    if (other.cases == 0) return;
+    last = other.last;
+    low = cases == 0 ? other.low : std::min(low, other.low);
+    high = std::max(high, other.high);
+    margin = std::max(margin, other.margin);
+    in_one_process += other.in_one_process;
+    for (const auto& [verdict, count] : other.verdicts) verdicts[verdict] += count;
+    cases += other.cases;
+  }
   std::size_t with(Verdict verdict) const {
     const auto found = verdicts.find(verdict);
     return found == verdicts.end() ? 0 : found->second;

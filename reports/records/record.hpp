@@ -167,6 +167,8 @@ struct Record : Resolved {
   std::optional<Energy> energy;      // of steady samples
   std::optional<double> permute_ns;  // none if no row is moved, or rows are made where they belong
   std::optional<double> tflops;
+  // FLOP/s that its rate was held against, of all its devices: the most that its processes measured.
+  std::optional<double> judging_peak;
   std::map<std::string, Counter> counters;
   std::optional<Measured> speedup;
   std::int64_t schema = kRecordSchema;  // of the JSON that it was read from; it is written as kRecordSchema

@@ -65,7 +65,11 @@ Cell verdicts_of(const std::vector<Answer>& answers) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : said) parts.push_back(counted_verdict(count, verdict.text));
-  return {fmt::format("{}", fmt::join(parts, ", ")), Tone::neutral};
+  // What is undecided has the neutral colour, which gives way to that of what is decided most often.
+  const auto decided =
+      std::ranges::find_if(said, [](const auto& one) { return one.first.tone != Tone::neutral; });
+  return {fmt::format("{}", fmt::join(parts, ", ")),
+          decided == said.end() ? Tone::neutral : decided->first.tone};
 }
 
 std::string record_link(const Answer& answer) {
@@ -96,11 +100,11 @@ std::string legend_html() {
       {Tone::good, "the claimed gain is reproduced"},
       {Tone::bad, "contradicted"},
       {Tone::excluded, "claim excluded"},
-      {Tone::neutral, "anything else, or several verdicts"}};
+      {Tone::neutral, "no gain, less than claimed, or undecided"}};
   std::string html = "<p class=\"colours\">Colours:";
   for (const auto& [tone, words] : kEntries)
     html += fmt::format(" <span class=\"{}\">{}</span>", class_of(tone), words);
-  return html + "</p>\n";
+  return html + " Several verdicts: the most frequent one that is coloured.</p>\n";
 }
 
 std::string cell_html(const std::vector<Answer>& answers) {
@@ -111,13 +115,27 @@ std::string cell_html(const std::vector<Answer>& answers) {
                      span_html(answers));
 }
 
+bool tests_claims(const MachineOverview& machine) {
+  return std::ranges::any_of(machine.sweeps, [](const SweepOverview& sweep) {
+    return std::ranges::any_of(sweep.claims, [](const ClaimEntry& entry) { return !entry.other_dtype; });
+  });
+}
+
+std::string untested_html(const std::vector<MachineOverview>& machines) {
+  std::vector<std::string> names;
+  for (const MachineOverview& machine : machines) names.push_back(html_text(machine.name));
+  return names.empty() ? "" : fmt::format("<p>No claim was tested on {}.</p>\n", fmt::join(names, ", "));
+}
+
 }  // namespace
 
-std::string claim_matrix_html(const std::vector<MachineOverview>& machines) {
+std::string claim_matrix_html(const std::vector<MachineOverview>& all) {
+  std::vector<MachineOverview> machines, untested;
+  for (const MachineOverview& machine : all) (tests_claims(machine) ? machines : untested).push_back(machine);
   const std::vector<Row> rows = rows_of(machines);
   if (rows.empty()) return "";
   std::string html =
-      legend_html() +
+      legend_html() + untested_html(untested) +
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Claims by machine\">\n<table>\n"
       "<thead><tr><th scope=\"col\">claim</th><th scope=\"col\">compares</th>";
   for (const MachineOverview& machine : machines)

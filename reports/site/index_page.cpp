@@ -7,6 +7,7 @@
 #include "reports/site/claim_matrix.hpp"
 #include "reports/site/findings_of_all.hpp"
 #include "reports/site/pages.hpp"
+#include "reports/site/poster.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -155,6 +156,14 @@ std::string reported_html(const std::vector<Finding>& findings) {
          to_html(table);
 }
 
+std::string poster_html(const std::vector<MachineOverview>& machines) {
+  if (poster_svg(machines).empty()) return "";
+  return fmt::format(
+      "<figure class=\"poster\"><img src=\"{}\" alt=\"Claimed and measured speedup of Hilbert order over "
+      "linear order\"></figure>\n",
+      kPosterFile);
+}
+
 }  // namespace
 
 std::string machine_parts(const MachineOverview& machine) {
@@ -182,6 +191,8 @@ std::string days_text(const MachineOverview& machine) {
 }
 
 PlainPage index_page(const std::vector<MachineOverview>& machines) {
+  std::vector<std::string> answer = answer_sentences(machines);
+  for (std::string& sentence : strongest_sentences(machines)) answer.push_back(std::move(sentence));
   const std::vector<Place> places = places_of(machines);
   const std::string matrix = claim_matrix_html(machines);
   const std::vector<Finding> findings = findings_of_all(machines);
@@ -193,8 +204,9 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
       .title = "hilbench: all results",
       .question =
           "Does the order of rows in memory make long-context attention faster? Where, and by how much?",
-      .answer = answer_sentences(machines),
+      .answer = std::move(answer),
       .cards = cards_html(machines),
+      .picture = poster_html(machines),
       .sections = {
           {"reported", "What the reports' own programs give", reported_html(findings)},
           {"claims", "Claims against machines",

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "reports/site/pages.hpp"
 #include "reports/view/format.hpp"
 
@@ -48,6 +50,8 @@ std::string drivers_text(const MachineOverview& machine) {
 }  // namespace
 
 PlainPage machine_page(const MachineOverview& machine, const std::string& findings) {
+  std::vector<std::string> answer = answer_sentences({machine});
+  for (std::string& sentence : strongest_sentences({machine})) answer.push_back(std::move(sentence));
   std::string more;
   for (const Link& link : machine.findings) more += "<li>" + link_html(link) + "</li>\n";
   return {.title = "Machine: " + machine.name,
@@ -55,7 +59,7 @@ PlainPage machine_page(const MachineOverview& machine, const std::string& findin
               "{}. {} of {}{}.{}", machine_parts(machine), plural(record_count(machine), "record", "records"),
               plural(machine.sweeps.size(), "sweep", "sweeps"),
               days_text(machine).empty() ? "" : ", measured " + days_text(machine), drivers_text(machine)),
-          .answer = answer_sentences({machine}),
+          .answer = std::move(answer),
           .cards = "",
           .sections = {{"sweeps", "Sweeps", sweeps_html(machine)},
                        {"findings", "Findings",

@@ -1,8 +1,10 @@
 #include "reports/site/overview.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -38,6 +40,13 @@ bool has_few_counts(const ClaimAnswer& answer) {
       answer.levels, [](const LevelAnswer& level) { return level.measured && level.counts < kFewestCounts; });
 }
 
+// "4096 positions, 512/64".
+std::string words_of(const Case& work) {
+  const std::string text = pattern_text(work), length = fmt::format("n {}, ", work.sequence_length);
+  if (!text.starts_with(length)) return text;
+  return fmt::format("{} positions, {}", work.sequence_length, text.substr(length.size()));
+}
+
 std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimAnswer>& answers) {
   std::vector<ClaimEntry> entries;
   for (const ClaimAnswer& answer : answers) {
@@ -55,7 +64,12 @@ std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimA
                      .own_sweep = view.sweep == answer.claim->claim_id,
                      .few_counts = has_few_counts(answer)};
     if (answer.random) entry.random = answer.random->ratio;
-    if (answer.measured) entry.measured = answer.measured->ratio;
+    entry.claimed = answer.claim->claimed;
+    if (answer.where != nullptr) entry.case_words = words_of(*answer.where->work);
+    if (answer.measured) {
+      entry.measured = answer.measured->ratio;
+      entry.ci = answer.measured->ci;
+    }
     if (answer.against_random) entry.against_random = answer.against_random->verdict;
     entry.evidence = evidence_address(answer);
     entries.push_back(std::move(entry));
@@ -122,6 +136,8 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
                      .rivals = rival_entries(view),
                      .rings = rings_sentence(view),
                      .windows = windows_sentence(view),
+                     .window_orders = window_outcomes(view),
+                     .against_rivals = rival_outcomes(view),
                      .reported = reported_cases(view)};
   add_surroundings(made, view);
   const auto judged = std::count_if(view.twins.begin(), view.twins.end(),
@@ -156,7 +172,7 @@ namespace {
 // All answers about kernel time, counted.
 struct TimeAnswers {
   std::map<Verdict, std::size_t> beside;  // random order, the control
-  std::size_t controlled = 0, controlled_losses = 0, gains = 0, reproduced = 0;
+  std::size_t controlled = 0, gains = 0, reproduced = 0;
   std::vector<double> speedups;
   std::map<std::string, std::vector<double>> others;  // speedups by dtype, if it is not the claim's
 
@@ -167,10 +183,9 @@ struct TimeAnswers {
       return;
     }
     if (entry.measured) speedups.push_back(*entry.measured);
-    if (entry.against_random) {
+    if (entry.against_random && entry.gain) {
       ++beside[*entry.against_random];
       ++controlled;
-      controlled_losses += !entry.gain;
     }
     gains += entry.gain;
     reproduced += entry.gain && entry.verdict == ClaimVerdict::reproduced;
@@ -199,11 +214,12 @@ std::string random_sentence(const TimeAnswers& tests) {
   };
   const std::size_t open = count(Verdict::inconclusive);
   return fmt::format(
-      "Compared with random order, the control, Hilbert order is shown to be as fast in {} of {}{}, faster "
-      "in {} and slower in {}; {} inconclusive.",
-      count(Verdict::equivalent), plural(tests.controlled, "test", "tests"),
-      tests.controlled_losses > 0 ? " (with claims of a loss)" : "", count(Verdict::faster),
-      count(Verdict::slower), open == 1 ? "1 is" : fmt::format("{} are", open));
+      "Beside random order, the control, which {} have: Hilbert order is shown to be as fast in {}, faster "
+      "in {} "
+      "and slower in {}; {} inconclusive.",
+      tests.controlled == tests.gains ? "all" : fmt::format("{} of them", tests.controlled),
+      count(Verdict::equivalent), count(Verdict::faster), count(Verdict::slower),
+      open == 1 ? "1 is" : fmt::format("{} are", open));
 }
 
 std::string range_sentence(const TimeAnswers& tests) {
@@ -225,6 +241,76 @@ std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& ma
   if (tests.gains > 0) said.push_back(gains_sentence(tests));
   if (tests.controlled > 0) said.push_back(random_sentence(tests));
   if (!tests.speedups.empty()) said.push_back(range_sentence(tests));
+  return said;
+}
+
+namespace {
+
+std::string reported_again(const std::vector<MachineOverview>& machines) {
+  std::vector<double> reported, measured;
+  std::size_t faster = 0;
+  for (const MachineOverview& machine : machines)
+    for (const SweepOverview& sweep : machine.sweeps)
+      for (const ReportedCase& one : sweep.reported) {
+        if (!one.reported || !one.measured) continue;
+        reported.push_back(*one.reported);
+        measured.push_back(*one.measured);
+        faster += *one.measured > 1;
+      }
+  if (reported.empty()) return "";
+  return fmt::format(
+      "The reports' own programs, run again: {} times as fast where {} was reported; above 1 in {} of {}.",
+      range_text(measured, 2), range_text(reported, 2), faster, plural(reported.size(), "case", "cases"));
+}
+
+// Outcomes of one name, over all sweeps; the one with the most cases first.
+std::vector<std::pair<std::string, Tally>> joined(const std::vector<MachineOverview>& machines,
+                                                  std::vector<Outcome> SweepOverview::*member) {
+  std::map<std::string, Tally> tallies;
+  for (const MachineOverview& machine : machines)
+    for (const SweepOverview& sweep : machine.sweeps)
+      for (const Outcome& outcome : sweep.*member) tallies[outcome.what].add(outcome.tally);
+  std::vector<std::pair<std::string, Tally>> sorted(tallies.begin(), tallies.end());
+  std::ranges::stable_sort(sorted, std::ranges::greater(), [](const auto& one) { return one.second.cases; });
+  return sorted;
+}
+
+std::string strongest_window(const std::vector<MachineOverview>& machines) {
+  for (const auto& [order, tally] : joined(machines, &SweepOverview::window_orders))
+    if (tally.with(Verdict::faster) > tally.with(Verdict::slower))
+      return fmt::format(
+          "Windows on grids: {} is {} times as fast as raster order, faster in {} of {}, slower in {}.",
+          order, tally.ratios(), tally.with(Verdict::faster), plural(tally.cases, "case", "cases"),
+          tally.with(Verdict::slower));
+  return "";
+}
+
+constexpr std::size_t kFewestCases = 20;
+
+std::string strongest_kernels(const std::vector<MachineOverview>& machines) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::pair<std::string, Tally>> kernels = joined(machines, &SweepOverview::against_rivals);
+  std::erase_if(kernels, [](const auto& one) { return one.second.cases < kFewestCases; });
+  std::ranges::stable_sort(kernels, std::ranges::greater(), [](const auto& one) {
+    return static_cast<double>(one.second.with(Verdict::faster)) / static_cast<double>(one.second.cases);
+  });
+  if (kernels.size() > kMost) kernels.resize(kMost);
+  std::vector<std::string> parts;
+  for (const auto& [kernel, tally] : kernels)
+    parts.push_back(fmt::format("{} is {} times as fast, faster in {} of {} and slower in {}", kernel,
+                                tally.ratios(), tally.with(Verdict::faster),
+                                plural(tally.cases, "case", "cases"), tally.with(Verdict::slower)));
+  return parts.empty()
+             ? ""
+             : fmt::format("Against the strongest library of each sweep {}.", fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+std::vector<std::string> strongest_sentences(const std::vector<MachineOverview>& machines) {
+  std::vector<std::string> said = {reported_again(machines), strongest_window(machines),
+                                   strongest_kernels(machines)};
+  std::erase(said, "");
   return said;
 }
 

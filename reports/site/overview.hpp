@@ -10,6 +10,7 @@
 
 #include "reports/claims/answers.hpp"
 #include "reports/document/document.hpp"
+#include "reports/findings/headline.hpp"
 #include "reports/page/frame.hpp"
 #include "reports/summaries/chains.hpp"
 #include "reports/view/view.hpp"
@@ -28,7 +29,10 @@ struct ClaimEntry {
   bool other_dtype = false;        // the claim is about another one: such answers stand apart
   bool own_sweep = false;          // it is from the sweep of the claim
   bool few_counts = false;         // some level of the caches was counted too seldom for a verdict
+  std::optional<double> claimed;   // the ratio
+  std::string case_words;          // "4096 positions, 512/64"; "" of an answer over all cases
   std::optional<double> measured;  // against / variant; of a paper what it compares
+  Interval ci;                     // of it
   std::optional<double> random;    // the same of random order, the control
   std::optional<Verdict> against_random;
   std::string evidence;  // address of its record
@@ -53,10 +57,12 @@ struct SweepOverview {
   std::int64_t cores = 0;          // of the processor; the most that a record names
   std::vector<ClaimEntry> claims;  // that were judged; over all cases only by the claim's own sweep
   std::vector<RivalEntry> rivals;
-  std::string rings, windows;          // sentences; empty if it has none
-  std::vector<std::string> twins;      // sentences, if at least kFewestTwins were judged
-  bool has_picture = false;            // figure.svg and figure.png are beside its page
-  std::vector<ReportedCase> reported;  // of its chain
+  std::string rings, windows;           // sentences; empty if it has none
+  std::vector<Outcome> window_orders;   // against raster order
+  std::vector<Outcome> against_rivals;  // each against its strongest rival
+  std::vector<std::string> twins;       // sentences, if at least kFewestTwins were judged
+  bool has_picture = false;             // figure.svg and figure.png are beside its page
+  std::vector<ReportedCase> reported;   // of its chain
 };
 
 struct MachineOverview {
@@ -84,9 +90,13 @@ std::string range_text(const std::vector<double>& values, int digits);
 bool on_processor(const MachineOverview& machine);
 
 // What all answers about kernel time say of Hilbert order: whether a claimed gain is reproduced, how it
-// stands to random order, the control, and the range of speedups in each dtype. An answer in the dtype of
-// its claim is a test, of any sweep; over all cases together, only in the claim's own. `machines` need not
-// be all.
+// stands in these tests to random order, the control, and the range of speedups in each dtype. An answer in
+// the dtype of its claim is a test, of any sweep; over all cases together, only in the claim's own.
+// `machines` need not be all.
 std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines);
+
+// The strongest of what they show besides, a sentence each, at most three: the programs of the reports run
+// again, windows, rivals.
+std::vector<std::string> strongest_sentences(const std::vector<MachineOverview>& machines);
 
 }  // namespace hilbench

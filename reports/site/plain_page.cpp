@@ -13,8 +13,10 @@ std::string to_html(const PlainPage& page, const PageFrame& frame) {
       fmt::format("<header>\n<button type=\"button\" id=\"theme\">Dark</button>\n{}<h1>{}</h1>\n",
                   trail_html(frame), html_text(page.title));
   if (!page.question.empty()) body += fmt::format("<p class=\"question\">{}</p>\n", html_text(page.question));
-  for (std::size_t i = 0; i < page.answer.size(); ++i)
+  for (std::size_t i = 0; i < page.answer.size(); ++i) {
     body += fmt::format("<p{}>{}</p>\n", i == 0 ? " class=\"answer\"" : "", html_text(page.answer[i]));
+    if (i == 0) body += page.picture;
+  }
   body += page.cards + "<nav aria-label=\"Sections\"></nav>\n</header>\n<main>\n";
   for (const HtmlSection& section : page.sections)
     if (!section.html.empty())

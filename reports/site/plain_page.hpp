@@ -19,6 +19,7 @@ struct PlainPage {
   std::string question;             // may be empty
   std::vector<std::string> answer;  // sentences, most important first
   std::string cards;                // safe markup below the answer; may be empty
+  std::string picture = {};         // the same between the first sentence and the others
   std::vector<HtmlSection> sections;
 };
 

@@ -18,6 +18,7 @@
 #include "reports/site/markdown_html.hpp"
 #include "reports/site/new_folder.hpp"
 #include "reports/site/pages.hpp"
+#include "reports/site/poster.hpp"
 #include "reports/site/results_folders.hpp"
 
 namespace hilbench {
@@ -56,6 +57,8 @@ class SiteWriter {
     std::vector<MachineOverview> overviews;
     for (const MachineFolder& machine : machines_) overviews.push_back(write_machine(machine));
     const PlainPage index = index_page(overviews);
+    if (const std::string poster = poster_svg(overviews); !poster.empty())
+      write_file(folder_ / kPosterFile, poster);
     write_file(
         folder_ / "index.html",
         to_html(index,
@@ -208,7 +211,7 @@ SiteOutput write_site(const SiteInput& input) {
   return output;
 }
 
-std::vector<Finding> findings_below(const fs::path& folder, const ReadResults& read) {
+std::vector<MachineOverview> overviews_below(const fs::path& folder, const ReadResults& read) {
   std::vector<MachineOverview> machines;
   for (const MachineFolder& machine : machine_folders(folder)) {
     MachineOverview& overview = machines.emplace_back(MachineOverview{.name = machine.name});
@@ -220,7 +223,7 @@ std::vector<Finding> findings_below(const fs::path& folder, const ReadResults& r
       overview.sweeps.push_back(overview_of(sweep.name, view, answer_claims(claims, view), {}));
     }
   }
-  return findings_of_all(machines);
+  return machines;
 }
 
 }  // namespace hilbench

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/figures/chart_library.hpp"
-#include "reports/findings/findings.hpp"
+#include "reports/site/overview.hpp"
 #include "reports/view/input.hpp"
 
 namespace hilbench {
@@ -32,12 +32,13 @@ struct SiteOutput {
 };
 
 // Writes index.html, assets/, and for each machine a folder with its page, its findings, and a folder a
-// sweep: page, figure.svg, figure.png and tables/*.csv. All links are relative. Throws UsageError or
-// EnvironmentError if results cannot be read or the site cannot be written; `output` is then as it was.
+// sweep: page, figure.svg, figure.png and tables/*.csv. poster.svg stands beside the index. All links are
+// relative. Throws UsageError or EnvironmentError if results cannot be read or the site cannot be written;
+// `output` is then as it was.
 SiteOutput write_site(const SiteInput& input);
 
-// What the results below `folder` say together, as the first page of their site does. Throws as write_site()
-// if they cannot be read.
-std::vector<Finding> findings_below(const std::filesystem::path& folder, const ReadResults& read);
+// What the first page of a site is made of, from the results below `folder`. Throws as write_site() if they
+// cannot be read.
+std::vector<MachineOverview> overviews_below(const std::filesystem::path& folder, const ReadResults& read);
 
 }  // namespace hilbench

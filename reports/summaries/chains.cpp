@@ -79,6 +79,7 @@ std::string scripts_text(const MeasuredChain& chain) {
                          range_text(one.ratios.front(), one.ratios.back()),
                          plural(one.ratios.size(), "trial", "trials"));
   }
+  if (chain.claimed && said.empty()) said = " No trial timed it as it was reported.";
   if (chain.protocols.size() > 1 || said.empty())
     said += fmt::format(" Over {} of timing, single ratios are {}.",
                         plural(chain.protocols.size(), "way", "ways"), range_text(low, high));
@@ -92,6 +93,13 @@ std::string case_name(const MeasuredChain& chain, const std::vector<MeasuredChai
                         return other.of == chain.of && pattern_text(*other.where->work) == pattern;
                       }) == 1;
   return unique ? pattern : whole_case_text(*chain.where->work);
+}
+
+// Counts have no interval.
+bool is_counted_as_claimed(const MeasuredChain& chain) {
+  const std::optional<Measured>& whole = chain.whole();
+  return chain.claimed && whole && whole->processes == 0 &&
+         short_ratio(whole->ratio) == short_ratio(*chain.claimed);
 }
 
 std::string chain_sentence(const MeasuredChain& chain, const std::string& name) {
@@ -112,8 +120,7 @@ std::string chain_sentence(const MeasuredChain& chain, const std::string& name) 
   if (!timed && chain.steps.size() > chain.end + 1 && chain.steps.back().so_far)
     said += fmt::format(" With {} it is {}.", chain.steps.back().step.variant,
                         interval_text(chain.steps.back().so_far));
-  const bool counted = whole->processes == 0;
-  if (chain.claimed && counted && short_ratio(whole->ratio) == short_ratio(*chain.claimed))
+  if (is_counted_as_claimed(chain))
     said += " What was reported is what is counted here.";
   else if (chain.claimed && whole->ci.low <= *chain.claimed && *chain.claimed <= whole->ci.high)
     said += " What was reported lies within the interval.";
@@ -169,7 +176,7 @@ Row row_of(const MeasuredChain& chain, const MeasuredStep& step) {
 std::vector<Row> rows_of_end(const MeasuredChain& chain) {
   std::vector<Row> rows;
   const std::string work = chain_name(chain);
-  if (chain.claimed && chain.whole()) {
+  if (chain.claimed && chain.whole() && !is_counted_as_claimed(chain)) {
     Row rest{.work = work,
              .step = fmt::format("not explained: {} / {}", short_ratio(*chain.claimed),
                                  short_ratio(chain.whole()->ratio))};
@@ -245,6 +252,7 @@ std::vector<ReportedCase> reported_cases(const View& view) {
     if (chain.of != kOfTime) continue;
     ReportedCase made{.work = whole_case_text(*chain.where->work), .reported = chain.claimed};
     made.here = interval_text(chain.whole());
+    if (const auto whole = chain.whole()) made.measured = whole->ratio;
     if (const MeasuredStep* step = largest_step(chain))
       made.largest = fmt::format("{}: {}", step->step.change, short_ratio(step->factor->ratio));
     made.own = interval_text(own_ratio(*chain.where));

@@ -24,8 +24,8 @@ std::vector<std::string> chain_sentences(const View& view);
 // Hilbert order does in a kernel of this program on the same case.
 struct ReportedCase {
   std::string work;
-  std::optional<double> reported;
-  std::string here, largest, own;  // as text
+  std::optional<double> reported, measured;  // the ratio; the latter here
+  std::string here, largest, own;            // as text
 };
 std::vector<ReportedCase> reported_cases(const View& view);
 Table reported_table(const std::vector<ReportedCase>& cases);

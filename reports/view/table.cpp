@@ -51,7 +51,7 @@ std::string name_html(std::string_view name) {
 
 // Of long text only the first words are shown; the rest opens by a click.
 std::string cell_html(const Column& column, const Cell& cell) {
-  constexpr std::size_t kShown = 56, kFolded = 84;
+  constexpr std::size_t kShown = 120, kFolded = 170;
   if (!cell.link.empty() && !cell.text.empty())
     return fmt::format("<a href=\"{}\">{}</a>", html_text(cell.link), name_html(cell.text));
   if (column.align == Align::left) return name_html(cell.text);

@@ -63,6 +63,12 @@ void take_peak(const Record& record, CaseView& view) {
   }
 }
 
+// What held a record to account in its own process is a measurement of the same limit.
+void raise_to_judging(CaseView& view) {
+  for (const Record* record : view.records)
+    if (view.peak_flops_per_s) view.peak_flops_per_s = std::max(view.peak_flops_per_s, record->judging_peak);
+}
+
 // Peaks with the same text are measurements of the same limit. Nothing on GPUs: their speed changes with
 // power and temperature, so each case keeps its own peak.
 std::optional<std::string> roof_of(const Record& peak) {
@@ -137,6 +143,7 @@ View view_of(const ReportInput& input) {
     of_case.records.push_back(&record);
     if (record.variant_id == "peak") take_peak(record, of_case);
   }
+  for (CaseView& of_case : view.cases) raise_to_judging(of_case);
   raise_roofs(view);
   return view;
 }

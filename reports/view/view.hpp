@@ -16,7 +16,8 @@ struct CaseView {
   std::string case_id;
   const Case* work = nullptr;
   std::vector<const Record*> records;  // in the store's order
-  // From the `peak` record of the case; on a processor, the highest of the same machine, dtype and threads.
+  // From the `peak` record of the case, or what judged one of its records if that is more; on a processor,
+  // the highest of the same machine, dtype and threads.
   std::optional<double> peak_flops_per_s;
   std::optional<double> copy_bytes_per_s;
 };

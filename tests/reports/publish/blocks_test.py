@@ -10,7 +10,7 @@ import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
 import cells  # noqa: E402
-from blocks import calibration, findings, machine, picture, runs, two_folders  # noqa: E402
+from blocks import calibration, findings, machine, runs, two_folders  # noqa: E402
 from blocks.pairs import pairs_of  # noqa: E402
 from published import Folder  # noqa: E402
 
@@ -163,13 +163,8 @@ class Windows(BlocksTest):
                          "n 4096, 2048/1 + 4096/2, h 8, d 64, fp32, causal true")
         self.assertEqual([cells.dtype_of(each) for each in (case, "n4096-w4096-r1-h8-d64-fp16-p1-cuda")],
                          ["bf16", "fp16"])
-        self.assertEqual(picture.case_text(case), "grid 64x64, window 13x13")
         self.assertEqual(cells.work("n8192-m64.a7f5f064-h4-d64-bf16-p1-cuda-causal.true"),
                          "n 8192, mask a7f5f064 of 64, h 4, d 64, bf16, causal true")
-        self.assertEqual(picture.case_text("g64x128-m16.a7f5f064-h4-d64-fp32-p1-cpu"),
-                         "grid 64x128, mask a7f5f064 of 16")
-        self.assertEqual(picture.case_text("n4096-w2048.4096-r1.2-h8-d64-fp32-p1-cpu"),
-                         "4096 positions, 2048/1 + 4096/2")
 
 
 class Twins(BlocksTest):
