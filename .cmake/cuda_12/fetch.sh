@@ -85,7 +85,7 @@ lay_out() {
       # The second runtime gives its libraries alone.
       [ ! -d "$folder/include" ] || [ -e "$1/include/$(ls "$folder/include" | head -1)" ] ||
         cp -r "$folder/include/." "$1/include"
-      [ ! -d "$folder/lib" ] || cp -r "$folder/lib/." "$1/lib64"
+      [ ! -d "$folder/lib" ] || find "$folder/lib" -maxdepth 1 -type f -exec cp -t "$1/lib64" {} +
     done
     rm -r "$1/wheel"
   done
