@@ -5,6 +5,7 @@
 
 #include "kernels/base/files/files.hpp"
 #include "kernels/base/process/held_signals.hpp"
+#include "kernels/base/text/error.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/document/document.hpp"
 #include "reports/figures/chart_library.hpp"
@@ -12,6 +13,7 @@
 #include "reports/figures/report_data.hpp"
 #include "reports/findings/all_tables.hpp"
 #include "reports/page/page.hpp"
+#include "reports/pictures/drawing_program.hpp"
 #include "reports/site/new_folder.hpp"
 
 namespace hilbench {
@@ -20,6 +22,23 @@ namespace {
 // In the folder of a report: names and hashes of its files, so that the next report into it knows which of
 // them it may remove.
 constexpr const char* kFileList = ".report-files";
+
+enum class Pixels { none, some };
+
+// Without the program that makes PNG, a note on the other figures says so.
+void write_pictures(const Document& document, const std::filesystem::path& folder, Pixels pixels) {
+  for (const Section& section : document.sections)
+    for (const Block& block : section.blocks) {
+      const auto* picture = std::get_if<Picture>(&block);
+      if (picture == nullptr) continue;
+      write_file(folder / (picture->name + ".svg"), picture->svg);
+      if (pixels == Pixels::some) try {
+          write_file(folder / (picture->name + ".png"), png_of(picture->svg));
+        } catch (const EnvironmentError&) {
+        }
+      stop_if_asked();
+    }
+}
 
 }  // namespace
 
@@ -42,6 +61,7 @@ ReportOutput write_report(const ReportInput& input, const std::filesystem::path&
           write_file(made / "tables" / (table.name + ".csv"), to_csv(table));
         if (!charts.note.empty()) notes.push_back(charts.note);
         const Document document = document_of(view, answers, std::move(drawn.figures), notes);
+        write_pictures(document, made / "figures", charts.script.empty() ? Pixels::none : Pixels::some);
         write_file(made / "report.md", to_markdown(document));
         write_file(made / "report.html", to_html(document, data, charts));
       },

@@ -53,7 +53,8 @@ CLI::Validator decimal() {
             text = std::to_string(*size);
             return std::string();
           }
-        return whole ? std::string() : fmt::format("'{}' is not a whole number", one_line(text, 80));
+        return whole ? std::string()
+                     : fmt::format("'{}' is not a whole number, such as 8192 or 8k", one_line(text, 80));
       },
       "");
 }
@@ -70,6 +71,10 @@ void Options::argument(const std::string& name, std::string& value, const std::s
 
 void Options::argument(const std::string& name, std::filesystem::path& value, const std::string& help) {
   command_.add_option(name, value, help)->required();
+}
+
+void Options::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  command_.add_option(name, values, help)->required();
 }
 
 void Options::optional_argument(const std::string& name, std::filesystem::path& value,

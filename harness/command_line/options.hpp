@@ -25,6 +25,8 @@ class Options {
   // A positional argument, which must be given.
   void argument(const std::string& name, std::string& value, const std::string& help);
   void argument(const std::string& name, std::filesystem::path& value, const std::string& help);
+  // One or more.
+  void arguments(const std::string& name, std::vector<std::string>& values, const std::string& help);
   // The same, but it may be left out: `value` stays as it is.
   void optional_argument(const std::string& name, std::filesystem::path& value, const std::string& help);
   void arguments(const std::string& name, std::vector<int>& values, int count);

@@ -74,6 +74,8 @@ void add_sweep_options(Options& options, SweepArguments& arguments, Budget budge
   options.bytes("--memory", arguments.memory_bytes,
                 "plan for a device with this much memory (80GB, 8GiB), whatever it has");
   if (budget == Budget::of_comparison) {
+    options.text("--part", arguments.part,
+                 "I/N: only every N-th case, from the I-th on; `hilbench join` joins the runs of all parts");
     options.duration(
         "--budget", arguments.budget_s,
         "time for timing one comparison (90, 90s, 3m), instead of the sweep's budget_s; it holds even if "
@@ -123,7 +125,9 @@ Plan plan_of(const SweepArguments& arguments, const Sweep& sweep, const Site& si
   StepProgress progress(stderr, tells ? StatusLine::style_for(stderr) : StatusLine::Style::silent, "plan");
   Plan plan =
       make_plan(sweep, site, [&](const std::string& name) { progress.begin("count the pairs of " + name); });
-  return limited(filtered(std::move(plan), arguments.filter), arguments.execution_limit_s);
+  plan = filtered(std::move(plan), arguments.filter);
+  if (!arguments.part.empty()) plan = parted(std::move(plan), parse_part(arguments.part));
+  return limited(std::move(plan), arguments.execution_limit_s);
 }
 
 }  // namespace hilbench

@@ -18,6 +18,7 @@ struct SweepArguments {
   std::filesystem::path file;
   std::string claim;  // in the place of `file`: the sweep that answers this claim
   std::string filter;
+  std::string part;  // "2/4": every fourth case, from the second on; empty: all
   std::vector<std::string> axes;
   std::string device;                        // "", "cpu" or "cuda[:i]"
   std::optional<std::int64_t> memory_bytes;  // planned with, in place of the device's memory

@@ -62,7 +62,8 @@ ExitCode agree_command(const AgreeArguments& arguments) {
     throw UsageError(
         {.what = "the records do not say of which sweep they are", .where = arguments.folder.string()});
   const Document document = agreement_document(run, published_runs(arguments, sweep));
-  fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
+  fmt::print("{}",
+             arguments.format == "markdown" ? to_markdown(document) : to_text(document, screen_of(stdout)));
   return ExitCode::done;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
 
 #include "harness/command_line/command_line.hpp"
 #include "kernels/base/files/files.hpp"
@@ -11,6 +13,7 @@
 #include "reports/compare_document.hpp"
 #include "reports/gate/gate_runs.hpp"
 #include "reports/page/page.hpp"
+#include "reports/side_by_side_document.hpp"
 #include "reports/site/new_folder.hpp"
 #include "reports/view/compared_runs.hpp"
 #include "reports/view/results.hpp"
@@ -27,6 +30,7 @@ struct CompareArguments {
   std::string filter;
   bool with_baselines = false;
   bool allow_unlike = false;
+  bool side_by_side = false;
 };
 
 std::vector<std::string> reasons_of(const GateResult& result) {
@@ -50,7 +54,58 @@ VariantFilter filter_of(const std::string& text, const ReportInput& run) {
   return filter;
 }
 
+void refuse_judging(const CompareArguments& arguments) {
+  const char* option = arguments.fail_above         ? "--fail-above"
+                       : arguments.allow_unlike     ? "--allow-unlike"
+                       : arguments.with_baselines   ? "--with-baselines"
+                       : !arguments.filter.empty()  ? "--filter"
+                       : !arguments.further.empty() ? "--baseline"
+                                                    : nullptr;
+  if (option != nullptr)
+    throw UsageError({.what = "runs side by side are not judged",
+                      .where = fmt::format("--side-by-side {}", option),
+                      .remedy = "leave one of them out"});
+}
+
+// Draws into `folder`/figures. Two pictures in one page may not share the ids of their clips.
+Drawn draw_beside(const ComparedRuns& runs, const std::vector<SideBySide>& pairs,
+                  const std::filesystem::path& folder) {
+  const ChartLibrary charts = find_chart_library({});
+  std::filesystem::create_directory(folder / "figures");
+  Drawn drawn = draw(side_by_side_data(runs, pairs), charts, folder / "figures");
+  if (!charts.note.empty()) drawn.notes.push_back(charts.note);
+  for (Figure& figure : drawn.figures) {
+    const std::string svg =
+        read_text(folder / "figures" / (figure.name + ".svg"), "a figure", kMostInputBytes);
+    figure.svg = std::regex_replace(svg, std::regex("(id=\"|url\\(#)clip"), "$1" + figure.name + "-clip");
+  }
+  return drawn;
+}
+
+ExitCode show_side_by_side(const CompareArguments& arguments) {
+  refuse_judging(arguments);
+  const ReportInput a = read_results(arguments.folder_a), b = read_results(arguments.folder_b);
+  const ComparedRuns runs = compare_runs(a, b);
+  const std::vector<SideBySide> pairs = side_by_side(runs);
+  std::vector<std::string> notes = {"Figures: -o DIR draws them."};
+  Drawn drawn;
+  if (!arguments.output.empty()) {
+    add_to_folder(arguments.output, [&](const std::filesystem::path& made) {
+      drawn = draw_beside(runs, pairs, made);
+      notes = drawn.notes;
+      const Document document = side_by_side_document(runs, pairs, drawn.figures, notes);
+      write_file(made / "compare.html", to_html(document));
+      write_file(made / "compare.md", to_markdown(document));
+      write_file(made / "compare.csv", to_csv(side_by_side_table(pairs)));
+    });
+  }
+  const Document document = side_by_side_document(runs, pairs, drawn.figures, notes);
+  fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
+  return ExitCode::done;
+}
+
 ExitCode compare_command(const CompareArguments& arguments) {
+  if (arguments.side_by_side) return show_side_by_side(arguments);
   expect_threshold(arguments.fail_above, "--fail-above");
   std::vector<ReportInput> baselines;
   baselines.push_back(read_results(arguments.folder_a));
@@ -72,9 +127,15 @@ ExitCode compare_command(const CompareArguments& arguments) {
       write_file(made / "gate.csv", gate_csv(result));
     });
   }
-  fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
+  fmt::print("{}",
+             arguments.format == "markdown" ? to_markdown(document) : to_text(document, screen_of(stdout)));
   if (arguments.fail_above) return exit_code(result);
-  return result.unlike ? ExitCode::inconclusive : ExitCode::done;
+  if (!result.unlike) return ExitCode::done;
+  fmt::print(
+      stderr,
+      "hilbench: {}: --side-by-side shows both without a verdict, --allow-unlike judges all the same\n",
+      result.disturbed);
+  return ExitCode::inconclusive;
 }
 
 }  // namespace
@@ -93,16 +154,21 @@ void add_compare(Commands& commands) {
                "judge rivals too; without this they are only shown");
   options.flag("--allow-unlike", arguments->allow_unlike,
                "judge although machines, builds, threads or options differ");
+  options.flag("--side-by-side", arguments->side_by_side,
+               "show both runs without a verdict, also of unlike machines; with -o also as figures");
   options.choice("--format", arguments->format, {"text", "markdown"}, "print text (default) or markdown");
-  options.path("-o", arguments->output,
-               "folder to write compare.html, compare.md, compare.csv and gate.csv to; default: none");
+  options.path(
+      "-o", arguments->output,
+      "folder to write compare.html, compare.md, compare.csv and gate.csv, or figures, to; default: none");
   options.share(
       "--fail-above", arguments->fail_above,
       "judge as a gate: exit with 1 if a variant takes more than this share longer in B (5% or 0.05), "
       "with 3 if it cannot be decided");
   options.examples(
       {{"hilbench compare results/before results/after", "ratios of both runs, case by case"},
-       {"hilbench compare results/before results/after --fail-above 5%", "for scripts: 1 if slower"}});
+       {"hilbench compare results/before results/after --fail-above 5%", "for scripts: 1 if slower"},
+       {"hilbench compare h100/videos h200/videos --side-by-side -o out",
+        "two machines: table and figures"}});
 }
 
 }  // namespace hilbench

@@ -14,6 +14,10 @@
 #include "harness/command_line/command_line.hpp"
 #include "kernels/base/files/files.hpp"
 #include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
+#include "reports/export/history.hpp"
+#include "reports/site/results_folders.hpp"
+#include "reports/view/format.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
@@ -38,8 +42,45 @@ void refuse_records(const std::filesystem::path& folder, const std::filesystem::
                       .remedy = "give another file"});
 }
 
+// The runs in the folders of `folder`, or the one that it holds itself.
+History read_history(const std::filesystem::path& folder) {
+  std::vector<HistoryRun> runs;
+  if (has_results(folder)) {
+    runs.push_back({folder.filename().string(), read_results(folder).records});
+  } else {
+    for (const MachineFolder& above : machine_folders(folder))
+      for (const SweepFolder& run : above.sweeps) runs.push_back({run.name, read_results(run.path).records});
+  }
+  return history_of(std::move(runs));
+}
+
+// With -o also the configuration that makes Otava read the file, beside it.
+ExitCode export_history(const ExportArguments& arguments) {
+  const History history = read_history(arguments.folder);
+  for (const std::string& note : history.notes) fmt::print(stderr, "hilbench: note: {}\n", note);
+  if (arguments.output.empty()) {
+    export_otava(history, std::cout);
+    std::cout << std::flush;
+    if (!std::cout) throw EnvironmentError({.what = "cannot write to standard output"});
+    return ExitCode::done;
+  }
+  std::filesystem::path config = arguments.output;
+  config.replace_extension(".yaml");
+  if (config == arguments.output)
+    throw UsageError({.what = "the configuration would replace the runs",
+                      .where = fmt::format("-o {}", arguments.output.string()),
+                      .remedy = "give a file that ends in .csv"});
+  write_file(arguments.output, [&](std::ostream& out) { export_otava(history, out); });
+  write_file(config, [&](std::ostream& out) { export_otava_config(history, arguments.output, out); });
+  fmt::print(stderr, "{}, {}: otava analyze hilbench --config-file {}\n",
+             plural(history.runs.size(), "run", "runs"),
+             plural(history.metrics.size(), "variant", "variants"), shell_quoted(config.string()));
+  return ExitCode::done;
+}
+
 ExitCode export_command(const ExportArguments& arguments) {
   if (!arguments.output.empty()) refuse_records(arguments.folder, arguments.output);
+  if (arguments.format == kOtava) return export_history(arguments);
   const ReportInput input = read_results(arguments.folder);
   const auto hostname = input.meta.find("hostname");
   std::ostringstream text;
@@ -60,14 +101,17 @@ void add_export(Commands& commands) {
   auto arguments = std::make_shared<ExportArguments>();
   Options options = commands.add("export", "write the records of a run in a format that other tools read",
                                  [arguments] { return export_command(*arguments); });
-  options.argument("DIR", arguments->folder, "folder with the results of a run");
-  options.text("--format", arguments->format, fmt::format("{}", fmt::join(export_formats(), ", ")),
-               Empty::allowed);
+  options.argument("DIR", arguments->folder,
+                   "folder with the results of a run; for otava also one above several runs");
+  options.text("--format", arguments->format,
+               fmt::format("{}, {}", fmt::join(export_formats(), ", "), kOtava), Empty::allowed);
   options.require("--format");
   options.path("-o", arguments->output, "file to write; default: standard output");
   options.examples(
       {{"hilbench export results/quick --format csv -o quick.csv", "for pandas, R or a spreadsheet"},
-       {"hilbench export results/quick --format jsonl | jq .speedup", "all that is known, for scripts"}});
+       {"hilbench export results/quick --format jsonl | jq .speedup", "all that is known, for scripts"},
+       {"hilbench export results/history --format otava -o history.csv",
+        "the runs in a folder, one for each commit, for Apache Otava"}});
 }
 
 }  // namespace hilbench

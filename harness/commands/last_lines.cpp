@@ -92,8 +92,8 @@ std::string last_lines(const ReportInput& input, const std::filesystem::path& fo
     for (const auto& row : headline.table.rows)
       text += labelled("       ", printable(fmt::format("{}: {}, {}", row[0].text, row[1].text, row[2].text)),
                        screen);
-    if (!view.limits.empty())
-      text += labelled("limits: ", printable(fmt::format("{}", fmt::join(view.limits, "; "))), screen);
+    if (const std::vector<std::string> limits = limits_of(input.records); !limits.empty())
+      text += labelled("limits: ", printable(fmt::format("{}", fmt::join(limits, "; "))), screen);
   }
   text += fmt::format("next: hilbench report {}\n", folder.string());
   if (next) text += fmt::format("      {}   (about {})\n", next->command, price_text(next->seconds));

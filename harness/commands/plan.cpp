@@ -21,9 +21,11 @@ ExitCode plan_command(const SweepArguments& arguments, PlanTable table) {
   if (site.gpu_is_assumed)
     fmt::print(stderr, "hilbench: note: {}; cases on cuda are planned for compute capability {}\n",
                site.gpu_absence, site.gpu->capability_text());
-  const std::string text = table == PlanTable::longest ? longest_table(sweep, site)
-                                                       : plan_table(plan_of(arguments, sweep, site),
-                                                                    sweep.measure, sweep.counters.size());
+  const Screen screen = screen_of(stdout);
+  const std::string text =
+      table == PlanTable::longest
+          ? longest_table(sweep, site, screen)
+          : plan_table(plan_of(arguments, sweep, site), sweep.measure, sweep.counters.size(), screen);
   if (launch.rank == 0)
     fmt::print("{}", text);
   else
@@ -45,7 +47,7 @@ void add_plan(Commands& commands) {
   add_sweep_options(options, arguments->sweep);
   options.flag("--longest", arguments->longest,
                "print instead, for each case, the longest sequence that fits the device's memory");
-  options.exclude("--longest", {"--filter", "--execution-limit"});
+  options.exclude("--longest", {"--filter", "--part", "--execution-limit"});
   options.examples(
       {{"hilbench plan quick", "a sweep of the program, by name"},
        {"hilbench plan mine.yaml --budget 5", "how long it would take with less time a comparison"},

@@ -249,7 +249,7 @@ ExitCode predict_command(const PredictArguments& arguments) {
     throw UsageError({.what = fmt::format("'{}' matches no ring", arguments.filter), .where = "--filter"});
   report.claims = answer_projections(load_claims({}), fits);
   progress.reset();  // its line goes before the report is printed
-  fmt::print("{}", rendered(report, format));
+  fmt::print("{}", rendered(report, format, screen_of(stdout)));
   return ExitCode::done;
 }
 

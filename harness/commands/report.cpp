@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "harness/command_line/command_line.hpp"
+#include "harness/pictures/sweep_orders.hpp"
 #include "harness/predict/report_predictions.hpp"
 #include "harness/sweep/claim_names.hpp"
 #include "reports/claims/claims_file.hpp"
@@ -28,6 +29,7 @@ ExitCode report_command(const ReportArguments& arguments) {
   if (!arguments.claims.empty()) check_claim_names(load_claims(arguments.claims));
   input.chart_library = arguments.charts;
   add_predictions(input);
+  add_order_pictures(input);
   const ReportOutput output =
       write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);

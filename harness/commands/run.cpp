@@ -118,7 +118,7 @@ ExitCode lead(const RunArguments& arguments, const AgreedRun& run, LaunchedProce
     status = measure(arguments, run, in_processes(processes),
                      [&](const Comparison& comparison) { expect_unbroken(processes, comparison); });
   } catch (const Interrupted&) {
-    fmt::print(stderr, "hilbench: error: stopped; run the same command again to resume\n");
+    fmt::print(stderr, "hilbench: stopped; run the same command again to resume\n");
     processes.abandon(128 + stop_signal());
   } catch (const Error& error) {
     fmt::print(stderr, "hilbench: error: {}\n", error.what());

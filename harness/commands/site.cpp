@@ -5,9 +5,13 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "harness/command_line/command_line.hpp"
+#include "harness/pictures/sweep_orders.hpp"
 #include "harness/predict/report_predictions.hpp"
+#include "harness/run/step_progress.hpp"
+#include "kernels/base/text/text.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/results.hpp"
 
@@ -20,18 +24,26 @@ struct SiteArguments {
   std::string url;
 };
 
-ReportInput read_with_predictions(const std::filesystem::path& folder) {
+ReportInput read_for_page(const std::filesystem::path& folder) {
   ReportInput input = read_results(folder);
   add_predictions(input);
+  add_order_pictures(input);
   return input;
 }
 
 ExitCode site_command(const SiteArguments& arguments) {
-  const SiteOutput site = write_site({.folder = arguments.folder,
-                                      .output = arguments.output,
-                                      .url = arguments.url,
-                                      .charts = find_chart_library(arguments.charts),
-                                      .read = read_with_predictions});
+  constexpr double kLong_s = 10;
+  std::optional<StepProgress> progress(std::in_place, stderr, StatusLine::style_for(stderr), "site", kLong_s);
+  const SiteOutput site =
+      write_site({.folder = arguments.folder,
+                  .output = arguments.output,
+                  .url = arguments.url,
+                  .charts = find_chart_library(arguments.charts),
+                  .read = read_for_page,
+                  .begins = [&](const std::string& sweep, std::size_t number, std::size_t all) {
+                    progress->begin(fmt::format("{} of {}, {}", number, all, one_line(sweep)));
+                  }});
+  progress.reset();  // its line goes before anything is printed
   for (const std::string& note : site.notes) fmt::print(stderr, "hilbench: note: {}\n", note);
   fmt::print(stderr, "{} of {}\n", plural(site.sweeps, "sweep", "sweeps"),
              plural(site.machines, "machine", "machines"));

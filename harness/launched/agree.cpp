@@ -9,6 +9,7 @@
 #include "harness/run/resume.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/hash.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -164,7 +165,7 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
   const std::vector<Json> plans = gather_values(processes, [&]() -> Json {
     run.plan = planner.plan(run.sweep, run.site);
     return {{"plan",
-             {{"name", fmt::format("{} cases", run.plan.comparisons.size())},
+             {{"name", plural(run.plan.comparisons.size(), "case", "cases")},
               {"hash", hash_text(text_of(run.sweep, run.plan))}}}};
   });
   expect_alike(plans, "plan", "has another plan",

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kernels/base/text/error.hpp"
+#include "kernels/base/text/integer.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/case/variant_filter.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -44,6 +49,31 @@ Plan filtered(Plan plan, const std::string& filter) {
         {.what = fmt::format("'{}' matches no variant", filter),
          .where = "--filter",
          .remedy = "`hilbench plan` lists cases and variants; the text searched is CASE/VARIANT"});
+  return result;
+}
+
+PlanPart parse_part(const std::string& text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::optional<std::int64_t> part = integer_of(std::string_view(text).substr(0, slash));
+  const std::optional<std::int64_t> of =
+      slash == text.size() ? std::nullopt : integer_of(std::string_view(text).substr(slash + 1));
+  if (!part || !of || *part < 1 || *of < *part)
+    throw UsageError({.what = fmt::format("'{}' names no part", one_line(text, 40)),
+                      .where = "--part",
+                      .remedy = "write 1/4, 2/4, 3/4 or 4/4 for four parts"});
+  return {.part = *part, .of = *of};
+}
+
+Plan parted(Plan plan, const PlanPart& part) {
+  const auto count = std::ssize(plan.comparisons);
+  if (part.part > count)
+    throw UsageError({.what = fmt::format("part {} of {} holds no case", part.part, part.of),
+                      .where = "--part",
+                      .why = "the plan has " + plural(static_cast<std::size_t>(count), "case", "cases"),
+                      .remedy = "make fewer parts"});
+  Plan result;
+  for (std::int64_t at = part.part - 1; at < count; at += part.of)
+    result.comparisons.push_back(std::move(plan.comparisons[static_cast<std::size_t>(at)]));
   return result;
 }
 

@@ -6,7 +6,9 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "harness/plan/expected_time.hpp"
 #include "kernels/base/text/share.hpp"
@@ -27,12 +29,11 @@ std::string pairs_line(const Pairs& pairs) {
 }
 
 std::string steady_line(const Plan& plan, const Measure& measure) {
-  if (!measure.steady) return "";
   double seconds = 0;
   for (const Comparison& comparison : plan.comparisons)
     seconds += timing_s(measure, comparison) * static_cast<double>(measure.processes);
   return fmt::format(
-      "steady: each sample is {:g} s or more of executions back to back; timing takes about {:.0f} s.\n",
+      "steady: each sample is {:g} s or more of executions back to back; timing takes about {:.0f} s.",
       measure.steady_s, seconds);
 }
 
@@ -44,68 +45,152 @@ std::string run_line(const Plan& plan, const Measure& measure, std::size_t count
     timed_s += time.timing_s(std::numeric_limits<double>::max());
   }
   const auto processes = static_cast<double>(measure.processes);
-  return fmt::format("A run takes about {}: at most {} of timing, the rest to prepare, verify and count.\n",
+  return fmt::format("A run takes about {}: at most {} of timing, the rest to prepare, verify and count.",
                      duration_text(all_s * processes), duration_text(timed_s * processes));
 }
 
+constexpr std::size_t kRowIndent = 2, kUnder = 4, kNarrowestName = 16;
+
+struct PlanColumn {
+  const char* title;
+  std::size_t width;
+  std::string (*cell)(const PlannedVariant&);
+};
+
+// As wide as the screen allows: bytes that only rings send go first, then the minimum of bytes, then FLOPs.
+std::vector<PlanColumn> plan_columns(const Screen& screen) {
+  std::vector<PlanColumn> columns = {
+      {"GFLOP", 10, [](const PlannedVariant& planned) { return number(planned.flops, 1e9); }},
+      {"min MiB", 9, [](const PlannedVariant& planned) { return number(planned.min_bytes, 0x1p20); }},
+      {"MiB", 9, [](const PlannedVariant& planned) { return number(planned.memory_bytes, 0x1p20); }},
+      {"sent MiB", 9, [](const PlannedVariant& planned) { return number(planned.comm_bytes, 0x1p20); }},
+      {"between", 9,
+       [](const PlannedVariant& planned) { return number(planned.comm_bytes_between, 0x1p20); }},
+      {"est. s", 10, [](const PlannedVariant& planned) { return number(planned.seconds, 1); }}};
+  constexpr std::size_t kNameThatFits = 26;
+  const auto fits = [&] {
+    std::size_t width = kRowIndent + kNameThatFits;
+    for (const PlanColumn& column : columns) width += 1 + column.width;
+    return screen.width == 0 || width <= screen.width;
+  };
+  for (const std::string_view title : {"between", "sent MiB", "min MiB", "GFLOP"})
+    if (!fits()) std::erase_if(columns, [&](const PlanColumn& column) { return column.title == title; });
+  return columns;
+}
+
+// The rows of a plan. On a screen a name that is too long has a line of its own, and the reason of a skip
+// stands under its row.
+class PlanRows {
+ public:
+  PlanRows(const Plan& plan, const Screen& screen) : screen_(screen), columns_(plan_columns(screen)) {
+    for (const Comparison& comparison : plan.comparisons)
+      for (const PlannedVariant& planned : comparison.variants)
+        if (!planned.twin) name_ = std::max(name_, planned.variant_id.size());
+    std::size_t numbers = kRowIndent;
+    for (const PlanColumn& column : columns_) numbers += 1 + column.width;
+    if (screen.width > 0)
+      name_ = std::min(name_, std::max(kNarrowestName, screen.width - std::min(screen.width, numbers)));
+  }
+
+  bool shows(std::string_view title) const {
+    return std::ranges::any_of(columns_, [&](const PlanColumn& column) { return column.title == title; });
+  }
+  std::string title() const {
+    std::string line = fmt::format("{:<{}}", "case / variant", name_ + kRowIndent);
+    for (const PlanColumn& column : columns_) line += fmt::format(" {:>{}}", column.title, column.width);
+    return line + (screen_.width == 0 ? "  skip" : "") + "\n";
+  }
+  std::string of_case(const Comparison& comparison) const {
+    return wrapped(fmt::format("{}  ({})", comparison.case_id,
+                               plural(static_cast<std::size_t>(comparison.threads), "thread", "threads")),
+                   screen_.width, kRowIndent) +
+           "\n";
+  }
+  std::string row(const PlannedVariant& planned, const std::string& skip) const {
+    std::string line = fmt::format("{:{}}{:<{}}", "", kRowIndent, planned.variant_id, name_);
+    if (planned.variant_id.size() > name_) line += fmt::format("\n{:{}}", "", kRowIndent + name_);
+    for (const PlanColumn& column : columns_)
+      line += fmt::format(" {:>{}}", column.cell(planned), column.width);
+    if (screen_.width == 0) return line + "  " + skip + "\n";
+    return line + "\n" + (skip.empty() ? "" : under("skipped: " + skip));
+  }
+  std::string under(const std::string& text) const {
+    return std::string(kUnder, ' ') + wrapped(text, screen_.width, kUnder, kUnder) + "\n";
+  }
+  std::string sentence(const std::string& text) const { return wrapped(text, screen_.width, 0) + "\n"; }
+
+ private:
+  const Screen& screen_;
+  std::vector<PlanColumn> columns_;
+  std::size_t name_ = 32;
+};
+
 }  // namespace
 
-std::string plan_table(const Plan& plan, const Measure& measure, std::size_t counter_sets) {
-  fmt::memory_buffer text;
-  const auto out = std::back_inserter(text);
-  std::size_t measured = 0, skipped = 0, width = 32;
-  for (const Comparison& comparison : plan.comparisons)
-    for (const PlannedVariant& planned : comparison.variants)
-      if (!planned.twin) width = std::max(width, planned.variant_id.size());
+std::string plan_table(const Plan& plan, const Measure& measure, std::size_t counter_sets,
+                       const Screen& screen) {
+  const PlanRows rows(plan, screen);
+  std::size_t measured = 0, skipped = 0;
   double seconds = 0;
-  fmt::format_to(out, "{:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", width + 2,
-                 "GFLOP", "min MiB", "MiB", "sent MiB", "between", "est. s", "skip");
+  std::string text = rows.title();
   for (const Comparison& comparison : plan.comparisons) {
-    fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
+    text += rows.of_case(comparison);
     std::string last_skip;  // of one case's rows with the same reason, the first says it
     for (const PlannedVariant& planned : comparison.variants) {
       if (planned.twin) continue;
       const std::string skip = planned.skip.value_or("");
       const bool repeated = std::exchange(last_skip, skip) == skip && !skip.empty();
-      fmt::format_to(out, "  {:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.variant_id, width,
-                     number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
-                     number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
-                     number(planned.comm_bytes_between, 0x1p20), number(planned.seconds, 1),
-                     repeated ? "as above" : skip);
-      if (planned.pairs) fmt::format_to(out, "    {}\n", pairs_line(*planned.pairs));
+      text += rows.row(planned, repeated ? "as above" : skip);
+      if (planned.pairs) text += rows.under(pairs_line(*planned.pairs));
       if (planned.held_bytes)
-        fmt::format_to(out,
-                       "    a step of a training holds {:.1f} MiB between its passes, at most {:.1f} MiB\n",
-                       *planned.held_bytes / 0x1p20, *planned.peak_bytes / 0x1p20);
+        text += rows.under(
+            fmt::format("a step of a training holds {:.1f} MiB between its passes, at most {:.1f} MiB",
+                        *planned.held_bytes / 0x1p20, *planned.peak_bytes / 0x1p20));
       ++(planned.skip ? skipped : measured);
       if (!planned.skip) seconds += planned.seconds.value_or(0);
     }
   }
-  fmt::format_to(out, "{}; {} to measure, {} skipped; one execution of each takes about {:.3g} s\n",
-                 plural(plan.comparisons.size(), "case", "cases"), plural(measured, "variant", "variants"),
-                 skipped, seconds);
-  if (measured > 0) text.append(run_line(plan, measure, counter_sets));
-  text.append(steady_line(plan, measure));
-  fmt::format_to(out,
-                 "Each case also measures a second instance of its reference (its twin), for the noise.\n");
-  fmt::format_to(out,
-                 "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair; backward 10, both 14. "
-                 "est.: at nominal peak "
-                 "rate. between: MiB sent between groups of ranks.\n");
-  return fmt::to_string(text);
+  text +=
+      rows.sentence(fmt::format("{}; {} to measure, {} skipped; one execution of each takes about {:.3g} s",
+                                plural(plan.comparisons.size(), "case", "cases"),
+                                plural(measured, "variant", "variants"), skipped, seconds));
+  if (measured > 0) text += rows.sentence(run_line(plan, measure, counter_sets));
+  if (measure.steady) text += rows.sentence(steady_line(plan, measure));
+  text +=
+      rows.sentence("Each case also measures a second instance of its reference (its twin), for the noise.");
+  std::string how =
+      "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair; backward 10, both 14. est.: at "
+      "nominal peak rate.";
+  if (rows.shows("between")) how += " between: MiB sent between groups of ranks.";
+  text += rows.sentence(how);
+  return text;
 }
 
-std::string longest_table(const Sweep& sweep, const Site& site) {
+std::string longest_table(const Sweep& sweep, const Site& site, const Screen& screen) {
   fmt::memory_buffer text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", "longest case / variant alone", "positions", "MiB",
-                 "skip");
+  const auto row = [&](const std::string& name, const std::string& positions, const std::string& memory,
+                       const std::string& skip) {
+    constexpr std::size_t kName = 60, kNumbers = 24;
+    if (screen.width == 0) {
+      fmt::format_to(out, "{:<{}} {:>12} {:>10}  {}\n", name, kName, positions, memory, skip);
+      return;
+    }
+    const std::size_t width =
+        std::max(kNarrowestName, std::min(kName, screen.width - std::min(screen.width, kNumbers)));
+    fmt::format_to(out, "{:<{}}", name, width);
+    if (name.size() > width) fmt::format_to(out, "\n{:{}}", "", width);
+    fmt::format_to(out, " {:>12} {:>10}\n", positions, memory);
+    if (!skip.empty())
+      fmt::format_to(out, "{:{}}{}\n", "", kUnder, wrapped("skipped: " + skip, screen.width, kUnder, kUnder));
+  };
+  row("longest case / variant alone", "positions", "MiB", screen.width == 0 ? "skip" : "");
   std::set<std::string> seen;  // cases that differ in more than their length
   for (SweepCase swept : sweep.cases) {
     if (has_windows(swept.work)) {
-      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(swept.work), "-", "-",
-                     has_mask_blocks(swept.work) ? "mask: its blocks give the length"
-                                                 : "windows: the grid gives the length");
+      row(case_id(swept.work), "-", "-",
+          has_mask_blocks(swept.work) ? "mask: its blocks give the length"
+                                      : "windows: the grid gives the length");
       continue;
     }
     swept.work.sequence_length = 1;
@@ -123,14 +208,14 @@ std::string longest_table(const Sweep& sweep, const Site& site) {
         bytes = (shared_need(work, sweep.inputs) +
                  unplanned_need(work, planned.variant, *planned.implementation, threads, site.gpus))
                     .device;
-      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.variant_id,
-                     work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));
+      row(case_id(work) + "/" + planned.variant_id, std::to_string(work.sequence_length),
+          number(bytes, 0x1p20), planned.skip.value_or(""));
     }
   }
-  fmt::format_to(
-      out,
+  const char* how =
       "Lengths are multiples of the pattern's longest segment, or any number of positions if not one segment "
-      "fits. Memory is the only limit that counts here.\n");
+      "fits. Memory is the only limit that counts here.";
+  fmt::format_to(out, "{}\n", wrapped(how, screen.width, 0));
   return fmt::to_string(text);
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/base/text/error.hpp"
 #include "reports/records/stats.hpp"
 #include "reports/records/student.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -61,7 +62,7 @@ RingFit::RingFit(const RingGroup& group, std::vector<RingSample> samples, const 
     }
   require_rings(group_, fitted_samples, ranks_);
   if (cases.size() < kFewestCases)
-    throw UsageError({.what = fmt::format("{} cases are too few to fit on", cases.size()),
+    throw UsageError({.what = plural(cases.size(), "case is", "cases are") + " too few to fit on",
                       .where = group_.text(),
                       .why = fmt::format("intervals come from leaving one case out, which needs at least {}",
                                          kFewestCases),

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/text/text.hpp"
+#include "reports/terminal/table_text.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -179,27 +180,6 @@ std::vector<Part> parts_of(const PredictionReport& report) {
   return parts;
 }
 
-std::string aligned(const Table& table) {
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::size_t width = table.columns[i].title.size();
-    for (const auto& row : table.rows) width = std::max(width, row[i].text.size());
-    widths.push_back(width);
-  }
-  std::string text;
-  const auto line = [&](const auto& text_of) {
-    std::string made;
-    for (std::size_t i = 0; i < widths.size(); ++i)
-      made += table.columns[i].align == Align::right ? fmt::format("{:>{}}  ", text_of(i), widths[i])
-                                                     : fmt::format("{:<{}}  ", text_of(i), widths[i]);
-    made.erase(made.find_last_not_of(' ') + 1);
-    text += made + "\n";
-  };
-  line([&](std::size_t i) { return table.columns[i].title; });
-  for (const auto& row : table.rows) line([&](std::size_t i) { return row[i].text; });
-  return text;
-}
-
 nlohmann::json json_of(const Estimate& estimate) {
   return {{"value", estimate.value}, {"ci", {estimate.ci.low, estimate.ci.high}}};
 }
@@ -287,20 +267,21 @@ std::string error_text(const Errors& errors) {
   return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
 }
 
-std::string rendered(const PredictionReport& report, PredictionFormat format) {
+std::string rendered(const PredictionReport& report, PredictionFormat format, const Screen& screen) {
   if (format == PredictionFormat::json) return as_json(report);
   const bool markdown = format == PredictionFormat::markdown;
   std::string text;
   for (const Part& part : parts_of(report)) {
     if (!text.empty()) text += "\n";
     if (const auto* heading = std::get_if<Heading>(&part))
-      text += markdown ? fmt::format("## {}\n", markdown_text(heading->text)) : heading->text + "\n";
+      text += markdown ? fmt::format("## {}\n", markdown_text(heading->text))
+                       : wrapped(printable(heading->text), screen.width, 0) + "\n";
     if (const auto* paragraph = std::get_if<std::string>(&part))
-      text += (markdown ? markdown_text(*paragraph) : *paragraph) + "\n";
+      text += (markdown ? markdown_text(*paragraph) : wrapped(printable(*paragraph), screen.width, 0)) + "\n";
     if (const auto* table = std::get_if<Table>(&part))
-      text += markdown ? to_markdown(*table) : aligned(*table);
+      text += markdown ? to_markdown(*table) : table_text(*table, screen);
   }
-  return markdown ? text : printable(text);
+  return text;
 }
 
 }  // namespace hilbench

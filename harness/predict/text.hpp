@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/predict/prediction.hpp"
+#include "reports/terminal/screen.hpp"
 #include "reports/view/table.hpp"
 
 namespace hilbench {
@@ -26,7 +27,8 @@ struct PredictionReport {
 };
 
 enum class PredictionFormat { text, markdown, json };
-std::string rendered(const PredictionReport& report, PredictionFormat format);
+// The text fits the screen.
+std::string rendered(const PredictionReport& report, PredictionFormat format, const Screen& screen = {});
 
 // "median 3 %, worst 11 %".
 std::string error_text(const Errors& errors);

@@ -154,6 +154,7 @@ void join(Record& total, const Record& part) {
   if (part.environment->contains("processes") && total.environment->contains("processes"))
     for (const nlohmann::json& process : (*part.environment)["processes"])
       (*total.environment)["processes"].push_back(process);
+  total.judging_peak = std::max(total.judging_peak, part.judging_peak);
   if (part.verify && total.verify) join_verifications(*total.verify, *part.verify);
   if (part.requests && total.requests) join_requests(*total.requests, *part.requests);
   add_counts(total.counters, part.counters);

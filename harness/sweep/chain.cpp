@@ -14,6 +14,7 @@
 #include "harness/sweep/parts.hpp"
 #include "kernels/orders/locality.hpp"
 #include "reports/records/record_names.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -110,7 +111,8 @@ void parse_claimed(const YamlValue& value, bool as_written, std::vector<SweepCas
     numbers.push_back(item.is_text("0") || item.is_text("0.0") ? 0 : item.number(0, kLargestClaim));
   if (!as_written) return;  // these are other cases
   if (numbers.size() != cases.size())
-    value.fail(fmt::format("{} numbers for {} cases", numbers.size(), cases.size()),
+    value.fail(fmt::format("{} for {}", plural(numbers.size(), "number", "numbers"),
+                           plural(cases.size(), "case", "cases")),
                "expects what was claimed of each case, in their sequence; 0: nothing");
   for (std::size_t i = 0; i < cases.size(); ++i) cases[i].claimed = numbers[i];
 }

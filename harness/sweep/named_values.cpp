@@ -43,7 +43,8 @@ ParamRange range_of(const OrderInfo& order) {
     case OrderParam::seed:
       return {"takes a seed 0..2^62", 0, std::int64_t{1} << 62};
     case OrderParam::box:
-      return {"takes the extents of a box, 1..2^20 each: NAME.A.B or NAME.A.B.C", 1, kLongestExtent};
+      return {"takes the extents of a box, 1..2^20 each: write NAME.A.B or NAME.A.B.C, such as boxes.8.16", 1,
+              kLongestExtent};
   }
   return kNoParam;
 }

@@ -24,6 +24,8 @@ double rate_of(const VerifiedVariant& variant) {
 
 void hold_against(VerifiedVariant& variant, std::string_view unit, double peak) {
   const double rate = rate_of(variant);
+  if (rate <= 0) return;
+  variant.record.judging_peak = peak * variant.prepared->traits().devices;
   if (rate <= kPeakMargin * peak) return;
   variant.record.status = Status::invalid;
   variant.record.reason =

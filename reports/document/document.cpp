@@ -58,8 +58,9 @@ Section comparison_section(const View& view) {
       section.blocks.push_back(Paragraph{std::move(said)});
   }
   if (shown < view.cases.size())
-    section.blocks.push_back(Paragraph{
-        fmt::format("The other {} cases are in tables/comparison.csv.", view.cases.size() - shown)});
+    section.blocks.push_back(
+        Paragraph{fmt::format("{} in tables/comparison.csv.",
+                              plural(view.cases.size() - shown, "more case is", "more cases are"))});
   return section;
 }
 
@@ -209,8 +210,8 @@ Section commands_section(const View& view) {
     section.blocks.push_back(commands_table({&view.cases[i], 1}, view));
   }
   if (shown < view.cases.size())
-    section.blocks.push_back(
-        Paragraph{fmt::format("The other {} cases are in tables/commands.csv.", view.cases.size() - shown)});
+    section.blocks.push_back(Paragraph{fmt::format(
+        "{} in tables/commands.csv.", plural(view.cases.size() - shown, "more case is", "more cases are"))});
   return section;
 }
 
@@ -276,6 +277,11 @@ void add_windows(Tellings& tellings, const View& view) {
 
 // Case by case: figures, times, counters.
 void add_cases(Tellings& tellings, const View& view, std::vector<Figure> figures) {
+  if (!view.order_pictures.empty()) {
+    Section section{.id = "orders", .title = "The orders of this sweep", .blocks = {}};
+    for (const Picture& picture : view.order_pictures) section.blocks.push_back(picture);
+    tellings.add(std::move(section));
+  }
   if (!figures.empty()) {
     Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
     for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
@@ -350,8 +356,8 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answe
                     .compared = headline_of(view).table,
                     .tiles = claim_tiles(answers),
                     .sections = {}};
-  if (!view.limits.empty() && view.status_counts.contains(Status::ok))
-    document.answer.push_back(fmt::format("Limits: {}.", fmt::join(view.limits, "; ")));
+  if (std::string limits = limits_sentence(view); !limits.empty())
+    document.answer.push_back(std::move(limits));
   if (std::string steady = steady_sentence(view); !steady.empty())
     document.answer.push_back(std::move(steady));
   document.answer.push_back(status_sentence(view));

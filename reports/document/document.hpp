@@ -7,6 +7,7 @@
 
 #include "reports/claims/answers.hpp"
 #include "reports/figures/draw.hpp"
+#include "reports/terminal/screen.hpp"
 #include "reports/view/table.hpp"
 #include "reports/view/view.hpp"
 
@@ -25,7 +26,7 @@ struct Bullets {
 struct Command {
   std::string text;
 };
-using Block = std::variant<Paragraph, Heading, Bullets, Command, Table, Figure>;
+using Block = std::variant<Paragraph, Heading, Bullets, Command, Table, Figure, Picture>;
 
 enum class Form { both, text };  // text: Markdown only; the page shows the same from its data
 
@@ -62,6 +63,6 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
                      const std::vector<std::string>& notes);
 
 std::string to_markdown(const Document& document);
-std::string to_text(const Table& table);  // in columns of spaces
-std::string to_text(const Document& document);  // for a terminal; of figures only the titles
+// For a terminal; of figures only the titles.
+std::string to_text(const Document& document, const Screen& screen = {});
 }  // namespace hilbench

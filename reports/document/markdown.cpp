@@ -28,6 +28,9 @@ struct MarkdownRenderer {
     return fmt::format("![{0}](figures/{1}.svg)\n\n**{0}.** {2}\n", markdown_text(block.title), block.name,
                        markdown_text(block.caption));
   }
+  std::string operator()(const Picture& block) const {
+    return (*this)(Figure{block.name, block.title, block.caption});
+  }
   std::string operator()(const Bullets& block) const {
     std::string lines;
     for (const std::string& item : block.items) lines += fmt::format("- {}\n", markdown_text(item));

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/text.hpp"
 #include "reports/export/formats.hpp"
+#include "reports/export/history.hpp"
 
 namespace hilbench {
 namespace {
@@ -43,10 +45,12 @@ void export_records(std::string_view format, const std::vector<Record>& records,
   if (format == "gbench") return export_gbench(records, out);
   if (format == "bencher") return export_bencher(records, out);
   if (format == "github") return export_github(records, out);
-  const std::string nearest = nearest_name(format, kFormats);
+  std::vector<std::string_view> names(kFormats.begin(), kFormats.end());
+  names.push_back(kOtava);
+  const std::string nearest = nearest_name(format, names);
   throw UsageError({.what = fmt::format("unknown export format '{}'", format),
                     .where = "--format",
-                    .why = fmt::format("the formats are {}", fmt::join(kFormats, ", ")),
+                    .why = fmt::format("the formats are {}", fmt::join(names, ", ")),
                     .remedy = nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest)});
 }
 

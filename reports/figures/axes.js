@@ -21,27 +21,31 @@ function binaryTicks(high) {
 const tickText = (value) =>
     (value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(6))));
 
-// The range of an axis: of the points, and of their intervals as far as the points stay readable.
-function reachOf(shown, name) {
-  const over = (values) =>
-      values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
-  const [least, most] = over(shown.flatMap((one) => one.points.map((point) => point[name])));
-  const [low, high] =
-      over(shown.filter((one) => one.bars === name)
-               .flatMap((one) => one.points.flatMap((point) => (point.low == null ? [] : [point.low, point.high]))));
-  const room = 2 * (most - least || Math.abs(most) * 0.1);
-  return [Math.max(Math.min(least, low), least - room), Math.min(Math.max(most, high), most + room)];
+const rangeOf = (values) =>
+    values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+// The range of an axis: of the points and of their whole intervals. On a logarithmic axis, zero and less have no place.
+function reachOf(shown, name, log) {
+  const values = shown.flatMap(
+      (one) => one.points.flatMap(
+          (point) => [point[name], ...one.bars === name && point.low != null ? [point.low, point.high] : []]));
+  return rangeOf(log ? values.filter((value) => value > 0) : values);
+}
+// Ratios that lie far apart need a logarithmic axis.
+function scaleOfRatios(axis, shown, name) {
+  if (!axis.ratio) return axis;
+  const [low, high] = reachOf(shown, name);
+  return {...axis, log: low > 0 && high / low > 6};
 }
 function domainOf(figure, shown, name) {
   const axis = figure[name];
   if (axis.labels) return axis.labels;
   const held = (figure.lines ?? []).filter(([at]) => at === name).map(([, value]) => value),
-        reach = reachOf(shown, name);
-  const [low, high] = axis.log ? reach.map((end) => Math.max(end, 1e-12)) : reach;
+        [low, high] = reachOf(shown, name, axis.log);
   const from = Math.min(low, ...held), to = Math.max(high, ...held),
         room = (to - from) * 0.04 || Math.abs(to) * 0.02 || 1;
+  const least = axis.log && axis.min <= 0 ? undefined : axis.min;  // zero has no place on a logarithmic axis
   const ends = axis.log ? [from / 1.15, to * 1.15] : [from < 0 ? from - room : Math.max(from - room, 0), to + room];
-  return [axis.min ?? ends[0], axis.max ?? ends[1]];
+  return [Math.min(least ?? ends[0], low), Math.max(axis.max ?? ends[1], high)];
 }
 
 const MOST_TICKS = 14;
@@ -53,16 +57,53 @@ function ticksOf(axis, domain) {
            axis.binary ? binaryTicks(domain[1]) :
                          null);
 }
-function scalesOf(figure, domains, looks, names, still) {
+// A name in lines of about `width` pixels, broken behind "/", "." and "_"; null if a part has no room.
+function linesOfName(name, width) {
+  const lines = [""];
+  for (const part of name.match(/[^/._]*[/._]?/g)) {
+    if (part.length * 7 > width) return null;
+    if (lines.at(-1) && (lines.at(-1) + part).length * 7 > width) lines.push("");
+    lines[lines.length - 1] += part;
+  }
+  return lines;
+}
+
+// Heads of columns above them, upright if they have no room beside each other: what an axis needs, and their height.
+const HEAD_LINE = 14;
+function headsOf(labels, length) {
+  const heads = labels.map((label) => linesOfName(label, length / labels.length - 4));
+  if (!heads.every(Boolean))
+    return {
+      high: 7 * Math.max(...labels.map((label) => label.length)),
+      axis: {labelAngle: -90, labelAlign: "left", labelBaseline: "middle"}
+    };
+  const most = Math.max(...heads.map((lines) => lines.length));
+  const texts = heads.map((lines) => [...new Array(most - lines.length).fill(""), ...lines]);
+  return {
+    high: HEAD_LINE * most,
+    texts,
+    axis: {
+      labelPadding: 4 + HEAD_LINE * (most - 1),
+      labelLineHeight: HEAD_LINE,
+      encode: {labels: {update: {text: {scale: "xText", field: "value"}}}}
+    }
+  };
+}
+
+function scalesOf(figure, domains, looks, names, width, still) {
   const scaleOf = (name) => ({
     name,
     domain: domains[name],
     range: name === "x" ? "width" : "height",
     ...figure[name].labels ?
-        {type: "band", paddingInner: 0.2, paddingOuter: figure[name].labels.length < 3 ? 0.8 : 0.1} :
+        {type: "band", paddingInner: figure.cells ? 0.04 : 0.2, paddingOuter: figure.cells ? 0 : 0.1} :
         {type: figure[name].log ? "log" : "linear", zero: false, nice: false, reverse: Boolean(figure[name].reverse)}
   });
   const textsOf = (name) => {
+    if (name === "x" && figure.cells) {
+      const {texts} = headsOf(figure.x.labels, width);
+      return texts ? [{name: "xText", type: "ordinal", domain: figure.x.labels, range: texts}] : [];
+    }
     const ticks = ticksOf(figure[name], domains[name]);
     return ticks?.length ?
         [{name: `${name}Text`, type: "ordinal", domain: ticks, range: ticks.map(figure[name].text ?? tickText)}] :
@@ -106,6 +147,8 @@ function roomyTicks(ticks, axis, domain, length) {
 }
 
 function axisOf(figure, name, domain, length) {
+  if (figure.cells)
+    return {scale: name, orient: "top", domain: false, labelLimit: 0, ...headsOf(figure.x.labels, length).axis};
   const axis = figure[name], all = ticksOf(axis, domain);
   const ticks = name === "x" && all ? roomyTicks(all, axis, domain, length) : all;
   return {
@@ -119,4 +162,22 @@ function axisOf(figure, name, domain, length) {
   };
 }
 
+// The first rows; the caption says that there are more.
+const MOST_ROWS = 20;
+function foldedRows(figure) {
+  const all = figure.rows?.length ?? 0;
+  if (all <= MOST_ROWS) return figure;
+  const bare = (row) => figure.series.every((one) => one.points.every((point) => Math.abs(point.y - row) > 0.5));
+  let most = MOST_ROWS;
+  while (most > 1 && bare(most - 1)) --most;  // a heading without rows
+  const rows = figure.rows.slice(0, most), last = most - 0.5;
+  return {
+    ...figure,
+    rows,
+    y: rowsAxis(rows),
+    series: figure.series.map((one) => ({...one, points: one.points.filter((point) => point.y < last)}))
+                .filter((one) => one.points.length > 0),
+    caption: `${figure.caption} The first ${most} of ${all} rows are drawn.`
+  };
+}
 const rowsAxis = (rows) => ({min: -0.75, max: rows.length - 0.5, reverse: true});

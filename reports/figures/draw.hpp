@@ -13,9 +13,10 @@
 namespace hilbench {
 
 struct Figure {
-  std::string name;     // figures/NAME.svg and .png
-  std::string title;    // what it shows
-  std::string caption;  // how to read it, and which machine
+  std::string name;      // figures/NAME.svg and .png
+  std::string title;     // what it shows
+  std::string caption;   // how to read it, and which machine
+  std::string svg = {};  // the picture itself, for a page that has no script to draw it
 };
 
 struct Drawn {
@@ -29,9 +30,9 @@ struct DrawTools {
   std::chrono::milliseconds limit = std::chrono::seconds(60);
 };
 
-// Draws the figures for which `data`, report_data(), has values into `folder`/NAME.svg and .png: claimed and
-// measured speedup; rates; speedup by length and by dilation; roofline; rivals; times. Of large stores only
-// some points are drawn; the caption says so. `only`: draws just the first, and names it so. Without a script
+// Draws the figures for which `data`, report_data() or side_by_side_data(), has values into `folder`/NAME.svg
+// and .png: those that STILLS of still.js lists. Of large stores only some points and rows are drawn; the
+// caption says so. `only`: draws just the first, and names it so. Without a script
 // in `library`, nothing is drawn. A program that is missing, fails, or takes too long is told in a note.
 // Throws UsageError or EnvironmentError if `folder` cannot be written.
 Drawn draw(const nlohmann::json& data, const ChartLibrary& library, const std::filesystem::path& folder,

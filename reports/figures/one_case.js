@@ -36,7 +36,7 @@ function panelsOfCases() {
   const panels = [{
     id: "figure-times",
     title: "Time of one execution",
-    axis: "milliseconds (left is better)",
+    axis: {title: "ms (left is better)"},
     caption: "Medians; bars: 95 % intervals.",
     valueOf: (record) => [...record.time.ns.map((ns) => ns == null ? ns : ns / 1e6), timeInterval(record.time)]
   }];
@@ -61,7 +61,7 @@ function panelsOfCases() {
     panels.push({
       id: "figure-case-clock",
       title: "GPU clock during the timing",
-      axis: "MHz",
+      axis: {title: "MHz"},
       valueOf: clockOf,
       caption: "From the lowest to the highest reading around the timing."
     });
@@ -92,7 +92,8 @@ function rowsOfCases({title, axis, valueOf, caption}, records) {
     });
     rows.push(record.id + (record.id.startsWith(record.kernel) ? "" : ` (${record.kernel})`));
   });
-  const log = Math.min(...values) > 0 && Math.max(...values) > 30 * Math.min(...values);
+  const [least, most] = rangeOf(values);
+  const log = least > 0 && most > 30 * least;
   return {
     title,
     caption,
@@ -100,7 +101,7 @@ function rowsOfCases({title, axis, valueOf, caption}, records) {
     stems: true,
     series,
     y: rowsAxis(rows),
-    x: {title: axis ?? title, ...log ? {log} : {min: 0}}
+    x: {title, ...axis, ...log ? {log, min: undefined, binary: false} : {min: 0}}
   };
 }
 
@@ -120,17 +121,17 @@ function amortisedSpeedup(records) {
   return {
     title: "Speedup if one permutation serves k uses",
     x: {log: true, title: "k: executions that share one permutation", min: 0.9, max: 1100, ticks: uses},
-    y: {title: "speedup (above 1: the permutation pays)"},
+    y: {title: "speedup (above 1: the permutation pays)", ratio: true},
     lines: [["y", 1]],
     series: records.map(
         (record, place) =>
-            ({name: record.id, line: true, hidden: place >= 8, points: uses.map((k) => pointAt(record, k))})),
+            ({name: record.id, line: true, hidden: place >= MOST_SERIES, points: uses.map((k) => pointAt(record, k))})),
     caption: "Kernel time plus 1/k of the time to permute what the order stores, against the reference, which permutes nothing."
   };
 }
 
 function errorsOf(records) {
-  const names = distinct(records.map((record) => record.id)).slice(0, MOST_ROWS);
+  const names = distinct(records.map((record) => record.id));
   const told = ({verify}) =>
       `${num(verify.worst, 3)} of the tolerance ${verify.tolerance.toExponential(2)} over ${verify.rows} rows`;
   return {
@@ -141,7 +142,7 @@ function errorsOf(records) {
     x: {log: true, title: "largest |output - reference| / tolerance (left of 1: correct)"},
     series: [{
       name: "largest error",
-      points: records.filter((record) => names.includes(record.id)).map((record) => ({
+      points: records.map((record) => ({
                                                                           x: Math.max(record.verify.worst, 1e-6),
                                                                           y: names.indexOf(record.id),
                                                                           record,

@@ -10,11 +10,13 @@
 #include <string>
 #include <unordered_map>
 
+#include "reports/figures/case_axes.hpp"
 #include "reports/figures/data_values.hpp"
 #include "reports/figures/shared_rows.hpp"
 #include "reports/tables/commands.hpp"
 #include "reports/tables/comparison.hpp"
 #include "reports/tables/counters_beside_ratios.hpp"
+#include "reports/tables/ring_rows.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -37,7 +39,7 @@ class Pool {
   json values_ = json::array();
 };
 
-json case_json(const CaseView& of_case) {
+json case_json(const CaseView& of_case, const json& axes) {
   const Case& work = *of_case.work;
   std::int64_t segment = 0, dilation = 1;
   for (const Branch& branch : work.pattern) {
@@ -58,6 +60,7 @@ json case_json(const CaseView& of_case) {
                {"kv", 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
                           static_cast<double>(work.kv_heads) * static_cast<double>(work.head_dim) *
                           static_cast<double>(dtype_bytes(work.dtype))}};
+  made["at"] = case_places(work, axes);
   if (has_windows(work)) made["windows"] = true;
   put_known(made, "peak", of_case.peak_flops_per_s);
   put_known(made, "copy", of_case.copy_bytes_per_s);
@@ -67,7 +70,9 @@ json case_json(const CaseView& of_case) {
 class Builder {
  public:
   Builder(const View& view, const std::vector<ClaimAnswer>& answers)
-      : view_(view), answers_(answers_of(ClaimOrigin::report, answers)) {
+      : view_(view), answers_(answers_of(ClaimOrigin::report, answers)), axes_(case_axes(view)) {
+    for (const RingRow& row : ring_rows(view))
+      if (row.speedup) over_one_.emplace(row.record, *row.speedup);
     std::size_t samples = 0;
     for (const CaseView& of_case : view.cases)
       for (const Record* record : of_case.records)
@@ -84,7 +89,7 @@ class Builder {
         records.push_back(record_json(of_case, *record));
         records.back()["case"] = cases.size();
       }
-      cases.push_back(case_json(of_case));
+      cases.push_back(case_json(of_case, axes_));
     }
     const RepeatCommand command = repeat_command(view_.sweep, view_);
     json data = {{"sweep", view_.sweep},
@@ -104,6 +109,7 @@ class Builder {
     data["cases"] = std::move(cases);
     data["records"] = std::move(records);
     data["variants"] = variants_.values();
+    data["axes"] = std::move(axes_);
     data["environments"] = environments_.values();
     data["counters"] = counters_.values();
     data["reasons"] = reasons_.values();
@@ -142,6 +148,11 @@ class Builder {
     put_known(made, "min_bytes", record.min_bytes);
     put_known(made, "tflops", record.tflops);
     put_known(made, "of_peak", peak_fraction(of_case, record));
+    if (is_above_peak(of_case, record)) made["above_peak"] = true;
+    if (record.pairs && record.pairs->needed > 0)
+      put_known(made, "pairs", record.pairs->computed / record.pairs->needed);
+    if (const auto found = over_one_.find(&record); found != over_one_.end())
+      made["over_one"] = measured_json(found->second);
     put_known(made, "memory", record.memory_bytes);
     put_known(made, "held_bytes", record.held_bytes);
     put_known(made, "peak_bytes", record.peak_bytes);
@@ -192,6 +203,8 @@ class Builder {
 
   const View& view_;
   const std::vector<ClaimAnswer> answers_;
+  json axes_;
+  std::unordered_map<const Record*, Measured> over_one_;  // speedups of rings over one rank
   bool samples_ = true;
   Pool variants_, environments_, counters_, reasons_;
   const json* last_environment_ = nullptr;  // of the previous record, which often has the same

@@ -1,8 +1,12 @@
-// Series of records, and how series look.
-const MOST_ROWS = 60;
+// Series of records.
+const MOST_SERIES = 12;  // of a figure; more are hidden until chosen in the legend
 const CASE_WORDS = "Cases: n sequence length, segment/dilation of each branch, h heads, d head_dim.";
 const timed = DATA.records.filter((record) => record.status === "ok" && record.time && record.id !== "peak");
-const compared = timed.filter((record) => record.speedup && !record.baseline);
+// What a speedup is asked of: kernels, or, if no kernel was compared with another, libraries.
+const compared = ((all) => {
+  const kernels = all.filter((record) => !record.baseline);
+  return kernels.length ? kernels : all;
+})(timed.filter((record) => record.speedup));
 
 function linesOf(record, ...more) {
   return [
@@ -18,8 +22,7 @@ function namingOf(records) {
   return (record) => `${record.id}${dtypes ? `, ${record.of.dtype}` : ""}${pages ? `, pages ${record.of.pages}` : ""}`;
 }
 
-// One series for each variant, in the order of the records. More than eight are hidden until chosen in the legend,
-// except the control.
+// One series for each variant, in the order of the records. The control is never hidden.
 function byVariant(records, pointOf, more = {}) {
   const series = new Map(), nameOf = namingOf(records);
   for (const record of records) {
@@ -28,7 +31,19 @@ function byVariant(records, pointOf, more = {}) {
     if (!series.has(name)) series.set(name, {name, variant: record.id, points: [], ...more});
     series.get(name).points.push({...point, title: name, record});
   }
-  return [...series.values()].map((one, place) => ({...one, hidden: place >= 8 && !one.variant.includes("/random")}));
+  return [...series.values()].map(
+      (one, place) => ({...one, hidden: place >= MOST_SERIES && !one.variant.includes("/random")}));
+}
+
+// What tells labels of cases apart: short(label) has the parts, between commas, that not all of them have; `shared` says
+// the others.
+function shortLabels(labels) {
+  const [first = [], ...others] = labels.map((label) => label.split(", "));
+  const all = others.length === 0 ? first.slice(1) : first.filter((part) => others.every((one) => one.includes(part)));
+  return {
+    short: (label) => label.split(", ").filter((part) => !all.includes(part)).join(", ") || label,
+    shared: all.length ? ` All: ${all.join(", ")}.` : ""
+  };
 }
 
 // Moves the points of each series aside on a logarithmic axis, so that intervals do not cover each other.
@@ -63,28 +78,4 @@ function withMedians(series) {
     return {name: one.name, points, line: true, bare: true, unnamed: true, hidden: one.hidden};
   });
   return [...series, ...lines];
-}
-
-const SHAPES = [
-  "circle", "triangle-up", "square", "diamond", "cross", "triangle-down", "triangle-right",
-  "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"
-];
-const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [12, 4], [1, 2], [6, 2, 2, 2]];
-const variantPlaces = new Map(DATA.variants.map((variant, place) => [variant.id, place]));
-
-// A variant looks the same in every figure; other series look by their place. Shapes differ before colours do.
-function lookOf(one, at) {
-  const place = variantPlaces.get(one.name) ?? at, turn = 3 * Math.floor(place / 8);
-  return {
-    colour: paint(one.paint ?? `--series-${(place + turn) % 8}`),
-    shape: place % 8,
-    dash: DASHES[(place + turn) % 8]
-  };
-}
-function looksOf(series) {
-  const looks = new Map();
-  series.forEach((one, place) => {
-    if (!looks.has(one.name)) looks.set(one.name, lookOf(one, place));
-  });
-  return looks;
 }

@@ -1,8 +1,10 @@
 // A figure as a specification of Vega; the page and the static figures draw the same one. A figure is {title, x, y,
-// series, lines, rows, namesAside, stems, height, caption}. Axes: {title, log, min, max, ticks, step, text, labels, reverse,
-// binary, percent}. Series: {name, points, bars, line, bare, hollow, hidden, unnamed, paint}; `bars` is the axis of the
-// intervals, `line` joins the points, `bare` shows none of them. Points: {x, y, low, high, text, title, lines, record};
-// `title`, lines() and `record` serve the page.
+// series, lines, rows, namesAside, stems, cells, labels, height, caption, heading}. Axes: {title, log, ratio, min, max,
+// ticks, step, text, labels, reverse, binary, percent}; `min` and `max` give way to a point or an interval beyond them, and
+// a `ratio` chooses its scale. Series: {name, points, bars, line, bare, hollow, hidden, unnamed, paint, dash}; `bars` is the
+// axis of the intervals, `line` joins the points, `bare` shows none of them. Points: {x, y, low, high, text, fill, title,
+// lines, record}; `title`, lines() and `record` serve the page. `labels`: [{x, y, text}] beside points. `stems` draws rows
+// as bars, `cells` as a table of coloured cells.
 
 // Values of a mark: a field along an axis, or a constant.
 const along = (scale, field) => ({scale, field});
@@ -42,15 +44,16 @@ function guideMarks(lines = []) {
   });
 }
 
-// From the axis to a point, and its value as text; below the line if there is no room beside the point. The name of a row
-// stands above its line.
-function stemMarks() {
+// From the axis to a point as a bar, and its value as text; below the line if there is no room beside the point. The name
+// of a row stands above its line.
+function stemMarks({x}) {
   const fits = "scale('x', datum.end) + 10 + 6.6 * length(datum.text) < width", quiet = constant(paint("--soft"));
   const chosen = (yes, no) => ({signal: `${fits} ? ${yes} : ${no}`});
   return [
     mark(
         "rule", "points",
-        {x: constant(0), x2: along("x", "end"), y: along("y", "y"), stroke: constant(paint("--line"))}),
+        {x: constant(0), x2: along("x", "x"), y: along("y", "y"), stroke: bySeries, strokeOpacity: constant(0.28),
+         strokeWidth: constant(x.log ? 2 : 11)}),
     mark("text", "points", {
       x: chosen("scale('x', datum.end) + 10", "width"),
       y: {...along("y", "y"), offset: chosen("0", "12")},
@@ -110,6 +113,13 @@ function barMarks() {
   };
   return [
     mark("rect", "points", {...place, fill: bySeries}, {interactive: true}),
+    mark("rule", "intervals", {
+      x: {scale: "x", field: "x0", offset: {signal: "scale('within', datum.series) + bandwidth('within') / 2"}},
+      y: along("y", "y0"),
+      y2: along("y", "y1"),
+      stroke: constant(paint("--ink")),
+      strokeWidth: constant(1.5)
+    }),
     mark("rect", "active", {...place, fill: constant(null), stroke: constant(paint("--ink")), strokeWidth: constant(2)})
   ];
 }
@@ -118,8 +128,8 @@ function barMarks() {
 // picture is wide enough, left of the axis.
 function namesOf(figure, width) {
   const rows = figure.rows ?? [];
-  if (!figure.namesAside) return {rows, aside: 0, lines: 1};
-  const aside = width >= 700 ? Math.min(0.4 * width, 400) : 0;
+  if (rows.length === 0) return {rows, aside: 0, lines: 1};
+  const aside = figure.namesAside && width >= 700 ? Math.min(0.4 * width, 400) : 0;
   const wrapped = rows.map((name) => linesOfTitle(name, (aside || width) - 24));
   return {rows: wrapped, aside, lines: Math.max(...wrapped.map((lines) => lines.length))};
 }
@@ -228,16 +238,21 @@ function dataOf(figure, names, shown, lines, domains) {
 
 // `width`: of the whole picture. `still`: {machine}, for a picture that stands alone; it has title and legend, which
 // the page shows beside the figure.
-function specificationOf(figure, width, still) {
-  const shown = figure.series.filter((one) => !one.hidden && one.points.length > 0), looks = looksOf(figure.series);
+function specificationOf(described, width, still) {
+  const shown = described.series.filter((one) => !one.hidden && one.points.length > 0),
+        looks = looksOf(described.series, Boolean(described.x.labels));
+  const figure =
+      {...described, x: scaleOfRatios(described.x, shown, "x"), y: scaleOfRatios(described.y, shown, "y")};
   const names = [...new Set(shown.map((one) => one.name))];
   const domains = {x: domainOf(figure, shown, "x"), y: domainOf(figure, shown, "y")};
   const lines = shown.filter((one) => one.line)
                     .map((one, place) => ({data: `line${place}`, points: one.points, look: looks.get(one.name)}));
   const {rows, legends} = still ? legendOf(figure, names, width) : {rows: 0, legends: []};
   const rowNames = namesOf(figure, width);
+  const labels = placedLabels(figure, domains, width - 90, (figure.height ?? 380) - 120);
   const rowHeight = rowNames.aside || rowNames.lines === 1 ? 38 : 36 + 14 * rowNames.lines;
-  const height = figure.height ?? (figure.rows ? 90 + rowHeight * figure.rows.length : 380);
+  const heads = figure.cells ? headsOf(figure.x.labels, width - 40).high : 0;
+  const height = figure.height ?? (figure.rows ? 90 + heads + rowHeight * figure.rows.length : 380);
   return {
     width,
     height: height + (still ? 60 + 22 * rows : 0),
@@ -245,15 +260,17 @@ function specificationOf(figure, width, still) {
     padding: still ? 14 : 4,
     config: themeOf(still),
     title: still ? {text: figure.title, subtitle: still.machine} : undefined,
-    data: dataOf(figure, rowNames, shown, lines, domains),
-    scales: scalesOf(figure, domains, looks, names, still),
+    data: [...dataOf(figure, rowNames, shown, lines, domains), {name: "labels", values: labels}],
+    scales: scalesOf(figure, domains, looks, names, width - 40, still),
     axes: [
-      axisOf(figure, "x", domains.x, width - 70 - rowNames.aside), ...figure.rows ? [] : [axisOf(figure, "y", domains.y, height - 70)]
+      axisOf(figure, "x", domains.x, width - (figure.cells ? 40 : 70 + rowNames.aside)),
+      ...figure.rows ? [] : [axisOf(figure, "y", domains.y, height - 70)]
     ],
     legends,
     marks: [
-      ...guideMarks(figure.lines), ...figure.stems ? stemMarks() : [],
-      ...figure.x.labels ? barMarks() : pointMarks(lines), ...figure.rows ? rowMarks(still, rowNames) : []
+      ...guideMarks(figure.lines), ...figure.stems ? stemMarks(figure) : [],
+      ...figure.cells ? cellMarks() : figure.x.labels ? barMarks() : pointMarks(lines),
+      ...figure.rows ? rowMarks(still, rowNames) : [], ...labelMarks()
     ],
   };
 }

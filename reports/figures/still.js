@@ -34,9 +34,10 @@ function collapsed(points, most) {
 }
 
 // Leaves out series, and joins points, until the figure is readable; the caption says so.
-function thinned(figure) {
+function thinned(described) {
+  const figure = foldedRows(described);
   const named = figure.series.filter((one) => !one.unnamed), hidden = named.filter((one) => one.hidden).length;
-  if (named.length <= 8)
+  if (named.length <= MOST_SERIES)
     for (const one of figure.series) one.hidden = false;
   else if (hidden)
     figure.caption += ` ${named.length - hidden} of ${named.length} series are drawn; the tables hold all.`;
@@ -53,7 +54,8 @@ function thinned(figure) {
 
 // Times of the first cases, as many as have room.
 function timesOfCases() {
-  const cases = [...groupsOf(timed, (record) => record.case).values()].map((records) => records.slice(0, MOST_ROWS));
+  const cases = [...groupsOf(timed, (record) => record.case).values()]
+                    .sort(([a], [b]) => inOrder(a.of.label, b.of.label));
   let rows = 0;
   const shown = cases.filter((records, place) => (rows += records.length + 1) <= MOST_ROWS || place === 0);
   const figure = rowsOfCases(panelsOfCases()[0], shown.flat());
@@ -67,11 +69,16 @@ const STILLS = {
   protocols: () =>
       (DATA.chains[largestClaim()]?.protocols.length ? protocolsOf(DATA.chains[largestClaim()]) : null),
   claims: () => (DATA.claims.length ? claimedAndMeasured() : null),
-  rates: () => (DATA.rates.length ? rateBars(DATA.rates[0]) : null),
-  speedup_length: () => (variesOver("n") ? speedupBy("n", "sequence length", compared) : null),
-  speedup_dilation: () => (variesOver("r") ? speedupBy("r", "largest dilation", compared) : null),
+  windows: () => (windowed.length ? speedupByPairs(windowed) : null),
+  rates: () => (DATA.rates.length ? (ratesHaveLengths() ? rateBars(DATA.rates[0]) : rateRows(DATA.rates)) : null),
+  ...Object.fromEntries(AXES.map((axis) => [`speedup_${axis.file}`, () => speedupAlong(axis, compared)])),
+  speedups: () => (compared.length && AXES.length === 0 && !windowed.length ? speedupRows(compared) : null),
+  heat: () => (showsHeat(compared) ? heatOfSpeedups(compared) : null),
+  scaling: () => (scaledFamily ? ringFigure(RING_FIGURES.find((one) => one.ideal), scaledFamily) : null),
   roofline: () => (showsRates(rated) ? roofline(rated) : null),
   rivals: () => (new Set(DATA.rivals.map((pair) => pair.rival)).size > 1 ? kernelsAgainstRivals() : null),
+  rates_side_by_side: ratesBeside,
+  speedups_side_by_side: speedupsBeside,
   times: () => (timed.length ? timesOfCases() : null),
 };
 

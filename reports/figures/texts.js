@@ -28,7 +28,9 @@ function readable(name) {
   return name.replace(/^layout_/, "").replaceAll("_", " ");
 }
 
-// The different values, sorted.
-function distinct(values) {
-  return [...new Set(values)].filter((value) => value != null).sort((a, b) => (a > b) - (a < b));
-}
+// Numbers within texts count as numbers: "n 4096" comes before "n 16384".
+const COLLATOR = new Intl.Collator("en", {numeric: true});
+const inOrder = (a, b) => (typeof a === "string" && typeof b === "string" ? COLLATOR.compare(a, b) : (a > b) - (a < b));
+
+// The different values, in order.
+function distinct(values) { return [...new Set(values)].filter((value) => value != null).sort(inOrder); }

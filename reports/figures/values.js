@@ -16,6 +16,16 @@ function ratioInterval(ratio) {
   return ratio[1] == null ? num(ratio[0]) : `${num(ratio[0])} [${num(ratio[1])}, ${num(ratio[2])}]`;
 }
 
+// The share of the peak that judges a record; a share that no honest peak allows is told as such.
+const shareText = ({of_peak: share, above_peak: above}) =>
+    percentText(share) + (above ? " (peak measured too low)" : "");
+
+// The rate of a record. Of `peak` also the one that judges the case, if it is another.
+function rateOfRecord(record) {
+  const rate = rateText(record.tflops), judging = record.of.peak && rateText(record.of.peak / 1e12);
+  return record.id !== "peak" || !judging || judging === rate ? rate : `${judging} judges; ${rate} in these rounds`;
+}
+
 // Counters of a record by name.
 function countersOf(record) {
   return Object.entries(record.counters ?? {}).map(([place, value]) => ({...DATA.counters[place], value}));

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "reports/check/check.hpp"
 #include "reports/findings/sentences.hpp"
 #include "reports/tables/claim_cells.hpp"
 #include "reports/view/format.hpp"
@@ -30,6 +31,12 @@ std::string status_sentence(const View& view) {
     parts.push_back(fmt::format("{} {}", count, to_string(status)));
   return fmt::format("{} of {}: {}.", plural(view.record_count, "record", "records"),
                      plural(view.cases.size(), "case", "cases"), fmt::join(parts, ", "));
+}
+
+std::string limits_sentence(const View& view) {
+  if (!view.status_counts.contains(Status::ok)) return "";
+  const std::vector<std::string> limits = limits_of(*view.records);
+  return limits.empty() ? "" : fmt::format("Limits: {}.", fmt::join(limits, "; "));
 }
 
 std::string steady_sentence(const View& view) {

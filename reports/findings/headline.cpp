@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "reports/check/check.hpp"
 #include "reports/findings/sentences.hpp"
 #include "reports/summaries/chains.hpp"
 #include "reports/tables/rings.hpp"
@@ -105,7 +106,7 @@ Headline told(const std::vector<std::vector<Outcome>>& kinds, const View& view) 
   std::size_t all = 0;
   for (const std::vector<Outcome>& kind : kinds) all += kind.size();
   const std::vector<Outcome> outcomes = chosen(kinds);
-  headline.sentence = outcome_sentence(outcomes.front(), view.doubts);
+  headline.sentence = outcome_sentence(outcomes.front(), doubts_of(*view.records));
   if (const std::string injected = injected_sentence(view); !injected.empty())
     headline.sentence = injected + " " + headline.sentence;
   if (outcomes.size() > 1) headline.table = outcomes_table(outcomes);

@@ -41,6 +41,8 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
 // How many claims of papers have which verdict; "" without an answer.
 std::string papers_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
+// "Limits: 1 process, where 10 show how much processes differ."; "" if nothing limits what is shown.
+std::string limits_sentence(const View& view);
 // That times are of steady samples, and why an energy is not known; "" if they are not steady.
 std::string steady_sentence(const View& view);
 // "3 records of A hold injected work; they are no results." Empty if none does. `of`: " of A", or nothing.

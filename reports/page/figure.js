@@ -79,7 +79,7 @@ function walkByKeyboard(view, stage, tip, readout) {
 }
 
 function legendOfPage({series, x}, toggle) {
-  const looks = looksOf(series), named = series.filter((one) => !one.unnamed);
+  const looks = looksOf(series, Boolean(x.labels)), named = series.filter((one) => !one.unnamed);
   const glyphOf = (one) => (one.bare ? "\u2014" : x.labels ? "\u25a0" : GLYPHS[looks.get(one.name).shape]);
   return el("div", {class: "legend", role: "group", "aria-label": "Series"}, ...named.map((one) => {
     const mark = el("span", {"aria-hidden": "true"}, glyphOf(one));
@@ -93,12 +93,17 @@ function legendOfPage({series, x}, toggle) {
 // A figure. `describe()` is called again whenever controls or colours change; it returns what specificationOf() takes,
 // or null if nothing is left to draw.
 function figure({id, title, controls = [], describe}) {
-  const host = el("div", {class: "plot"}), below = el("div"), caption = el("figcaption");
+  const host = el("div", {class: "plot"}), heading = el("h3", {}, title), below = el("div"), caption = el("figcaption");
   const readout = el("p", {class: "readout", "aria-live": "polite"}), toggled = new Map();
+  const more = el("button", {type: "button", class: "more", hidden: true, click: () => {
+    unfolded = true;
+    entry.draw();
+  }});
   const block =
-      el("figure", {id}, el("h3", {}, title), controls.length ? el("div", {class: "controls"}, ...controls) : null,
-         host, below, readout, caption);
+      el("figure", {id}, heading, controls.length ? el("div", {class: "controls"}, ...controls) : null,
+         host, more, below, readout, caption);
   const entry = {view: null, host};
+  let unfolded = false;
   const toggle = (name, shown) => {
     const place = [...below.querySelectorAll("button")].indexOf(document.activeElement);
     toggled.set(name, shown);
@@ -107,7 +112,10 @@ function figure({id, title, controls = [], describe}) {
   };
   entry.draw = async () => {
     entry.close();
-    const now = describe();
+    const whole = describe(), now = whole && !unfolded ? foldedRows(whole) : whole;
+    heading.textContent = now?.heading ?? title;
+    more.hidden = !now || now === whole;
+    more.textContent = `Show all ${whole?.rows?.length} rows`;
     readout.textContent = "";
     if (!now || now.series.every((one) => one.points.length === 0)) {
       host.style.minHeight = "";

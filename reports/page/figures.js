@@ -29,8 +29,8 @@ function choicesOf(keys, redraw) {
 const BY_KERNEL = ["Kernel that ran", (record) => record.kernel, REFERENCE_KERNEL];
 const BY_DTYPE = ["Data type", (record) => record.of.dtype];
 const BY_PAGES = ["Pages", (record) => record.of.pages];
-const BY_DILATION = ["Largest dilation", (record) => record.of.r];
-const BY_LENGTH = ["Sequence length", (record) => record.of.n];
+const byAxis = ({key, title}) => [title[0].toUpperCase() + title.slice(1), (record) => record.of.at[key]];
+const MOST_AXES = 6;  // figures of speedups
 
 // A figure of the records that its controls choose.
 function chosenFigure(id, title, keys, describe, more = []) {
@@ -51,8 +51,15 @@ function workingSetFigure() {
   const marks = memoryMarks();
   if (marks.length === 0 || distinct(compared.map((record) => record.of.kv)).length < 2) return null;
   return chosenFigure(
-      "figure-working-set", "Speedup against the size of K and V", [BY_KERNEL, BY_PAGES, BY_DILATION],
-      (records) => speedupByWorkingSet(records, marks));
+      "figure-working-set", "Speedup against the size of K and V", [BY_KERNEL, BY_PAGES, ...AXES.filter(({key}) => key !== "n").map(byAxis)], (records) => speedupByWorkingSet(records, marks));
+}
+
+// Those of the records that the controls choose which know their pairs.
+function windowsFigure() {
+  if (!windowed.length) return null;
+  return chosenFigure(
+      "figure-windows", "Windows: speedup against computed / needed pairs", [BY_KERNEL.slice(0, 2), BY_DTYPE],
+      (records) => speedupByPairs(records.filter((record) => record.pairs)));
 }
 
 function metricFigure() {
@@ -82,7 +89,7 @@ function casePanels() {
         id: panel.id,
         title: panel.title,
         describe: () =>
-            rowsOfCases(panel, recordsHere().filter((record) => panel.valueOf(record) != null).slice(0, MOST_ROWS))
+            rowsOfCases(panel, recordsHere().filter((record) => panel.valueOf(record) != null))
       }));
   const payable = (record) => record.permute_ns && record.speedup;
   const amortised = timed.some(payable) ? figure({
@@ -91,7 +98,8 @@ function casePanels() {
     describe: () => amortisedSpeedup(recordsHere().filter(payable))
   }) :
                                           null;
-  const control = select("Case", DATA.cases.map((one, place) => [place, one.label]), (value) => {
+  const inRows = DATA.cases.map((one, place) => [place, one.label]).sort(([, a], [, b]) => inOrder(a, b));
+  const control = select("Case", inRows, (value) => {
     chosen.place = Number(value);
     for (const panel of [...panels, amortised]) panel?.redraw?.();
   }, null);
@@ -108,18 +116,19 @@ function ratesFigure() {
   };
   const block = figure({
     id: "figure-rates",
-    title: "Rate by sequence length",
-    controls: names.length > 1 ? [select("Shared by all bars", names, choose, null)] : [],
-    describe: () => rateBars(DATA.rates[chosen])
+    title: ratesHaveLengths() ? "Rate by sequence length" : "Rates",
+    controls: names.length > 1 && ratesHaveLengths() ? [select("Shared by all bars", names, choose, null)] : [],
+    describe: () => (ratesHaveLengths() ? rateBars(DATA.rates[chosen]) : rateRows(DATA.rates))
   });
   return block;
 }
 
 function ringFigures() {
   if (ringed.length === 0) return [];
-  let family = ringed[0].of.family;
+  let family = scaledFamily ?? ringed[0].of.family;
   const figures =
-      RING_FIGURES.map((one) => figure({id: one.id, title: one.title, describe: () => ringFigure(one, family)}));
+      RING_FIGURES.filter((one) => !one.ideal || scaledFamily)
+          .map((one) => figure({id: one.id, title: one.title, describe: () => ringFigure(one, family)}));
   const control = select("Case", distinct(ringed.map((record) => record.of.family)), (value) => {
     family = value;
     for (const one of figures) one.redraw();
@@ -168,26 +177,28 @@ function figureSections() {
       sections.push(sectionOf(id, title, ...filled));
   };
   if (compared.length) {
-    const panels = [];
-    if (variesOver("n"))
-      panels.push(chosenFigure(
-          "figure-length", "Speedup against sequence length", [BY_KERNEL, BY_DTYPE, BY_PAGES, BY_DILATION],
-          (records) => speedupBy("n", "sequence length", records)));
-    if (variesOver("r"))
-      panels.push(chosenFigure(
-          "figure-dilation", "Speedup against dilation", [BY_KERNEL, BY_DTYPE, BY_PAGES, BY_LENGTH],
-          (records) => speedupBy("r", "largest dilation", records)));
-    add("speedups", "Speedup by length and dilation",
-        [panels.length ? el("div", {class: "panels wide"}, ...panels) : null, workingSetFigure()]);
+    const shared = [BY_KERNEL, BY_DTYPE, BY_PAGES], panels = AXES.slice(0, MOST_AXES).map((axis) => chosenFigure(
+        `figure-${axis.file}`, `Speedup ${axis.number ? "against" : "by"} ${axis.title}`,
+        [...shared, ...AXES.filter((one) => one !== axis).map(byAxis)], (records) => speedupAlong(axis, records)));
+    if (!AXES.length && !windowed.length)
+      panels.push(chosenFigure("figure-speedups", "Speedup", shared, speedupRows));
+    add("speedups", "Speedups", [
+      windowsFigure(), panels.length ? el("div", {class: "panels wide"}, ...panels) : null,
+      showsHeat(compared) ?
+          chosenFigure("figure-heat", "Speedup of each variant in each case", shared, heatOfSpeedups) :
+          null,
+      workingSetFigure()
+    ]);
   }
   if (timed.length) add("one-case", "One case: times, and what explains them", casePanels());
   if (compared.length) add("counts", "What the counters explain", [metricFigure()]);
   add("chains", "The reported ratio, step by step", chainFigures());
   add("rings", "Rings", ringFigures());
   const rated = timed.filter((record) => record.flops && record.min_bytes && record.tflops);
-  if (showsRates(rated))
-    add("rates", "Rates and limits",
-        [figure({id: "figure-roofline", title: "Rate against arithmetic intensity", describe: () => roofline(rated)})]);
+  if (showsRates(rated)) {
+    const title = roofsOf(rated).length ? "Roofline" : "Rate against arithmetic intensity";
+    add("rates", "Rates and limits", [figure({id: "figure-roofline", title, describe: () => roofline(rated)})]);
+  }
   const verified = timed.filter((record) => record.verify?.tolerance > 0);
   if (verified.length)
     add("errors", "Errors", [

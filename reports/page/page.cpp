@@ -12,6 +12,8 @@ namespace hilbench {
 
 namespace {
 
+constexpr std::string_view kNamespace = " xmlns=\"http://www.w3.org/2000/svg\"";
+
 struct Renderer {
   std::string operator()(const Paragraph& block) const {
     return fmt::format("<p>{}</p>\n", prose_html(block.text));
@@ -23,7 +25,18 @@ struct Renderer {
     return fmt::format("<pre tabindex=\"0\"><code>{}</code></pre>\n", html_text(block.text));
   }
   std::string operator()(const Table& block) const { return to_html(block); }
-  std::string operator()(const Figure&) const { return ""; }  // the page draws it from the data
+  std::string operator()(const Figure& block) const {
+    if (block.svg.empty()) return "";  // the page draws it from the data
+    return fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n", block.svg,
+                       html_text(block.caption));
+  }
+  std::string operator()(const Picture& block) const {
+    std::string svg = block.svg;
+    if (const std::size_t at = svg.find(kNamespace); at != std::string::npos)
+      svg.erase(at, kNamespace.size());  // a file needs it, a page does not
+    return fmt::format("<figure class=\"picture\">\n{}<figcaption>{}</figcaption>\n</figure>\n", svg,
+                       html_text(block.caption));
+  }
   std::string operator()(const Bullets& block) const {
     std::string html = "<ul>\n";
     for (const std::string& item : block.items) html += fmt::format("<li>{}</li>\n", prose_html(item));

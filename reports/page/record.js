@@ -36,7 +36,7 @@ function recordFacts(record) {
     ["status", record.status], ["reason", record.why], ["kernel that ran", record.kernel],
     ["time, median [95 %]", timeInterval(record.time)],
     ["speedup [95 %]", record.speedup ? `${ratioInterval(record.speedup)} over ${record.against}` : ""],
-    ["verdict", record.verdict], ["rate", rateText(record.tflops)], ["share of the measured peak", percentText(record.of_peak)],
+    ["verdict", record.verdict], ["rate", rateOfRecord(record)], ["share of the measured peak", shareText(record)],
     ["time of one permutation", timeText(record.permute_ns)],
     ["speedup if a permutation serves 1 / 10 / 100 uses", record.amortised?.map((ratio) => num(ratio, 3)).join(" / ")],
     ["memory", bytesText(record.memory)], ["compulsory bytes", bytesText(record.min_bytes)],

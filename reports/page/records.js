@@ -16,8 +16,8 @@ const exponential = (value) => value?.toExponential(2) ?? "";
 
 const VIEWS = {
   Speed: [SPEEDUP, VERDICT, LABEL, TIME, KERNEL,
-    column("rate", (r) => r.tflops, (r) => rateText(r.tflops)),
-    column("share of peak", (r) => r.of_peak, (r) => percentText(r.of_peak))],
+    column("rate", (r) => r.tflops, rateOfRecord),
+    column("share of peak", (r) => r.of_peak, shareText)],
   "Permutation and memory": [SPEEDUP, LABEL, TIME,
     column("time of one permutation", (r) => r.permute_ns, (r) => timeText(r.permute_ns)),
     ...[1, 10, 100].map((k, place) =>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fills the generated parts of Markdown pages, and draws the picture of README.md, from published records.
+"""Fills the generated parts of Markdown pages from published records, and draws the pictures of README.md and docs.
 
 generated_blocks.py fill [PATH...]    writes every block between '<!-- generated: NAME [ARGUMENT...] -->' and
                                       '<!-- end -->', and lists the files that it changed
@@ -22,8 +22,8 @@ import re
 import sys
 import zlib
 
-from blocks import (calibration, claims, documents, findings, kernels, left_out, machine, orders, picture, ring_plans,
-                    rings, runs, two_folders)
+from blocks import (calibration, claims, documents, findings, kernels, left_out, machine, order_pictures, orders, picture,
+                    ring_plans, rings, runs, two_folders)
 from marks import BEGINS, MarkError, filled, stale_blocks
 from published import Folder, Published
 from render import TREE, RenderError, sweeps_of
@@ -32,7 +32,8 @@ MODULES = (calibration, claims, findings, kernels, left_out, machine, orders, ri
 PROCESSOR_PAGE = pathlib.Path(__file__).with_name("processor_page.md")
 CALIBRATION_PAGE = pathlib.Path(__file__).with_name("calibration_page.md")
 CALIBRATION_PART = pathlib.Path(__file__).with_name("calibration_part.md")  # of both pages
-PICTURES = {"claimed-and-measured.svg": picture.picture}
+PICTURES = {"claimed-and-measured.svg": picture.picture, "order-paths.svg": order_pictures.paths,
+            "order-footprints.svg": order_pictures.footprints, "order-slots.svg": order_pictures.slots}
 
 
 def blocks_of(*modules):

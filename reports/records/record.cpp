@@ -71,6 +71,15 @@ std::optional<double> counter_value(const Record& record, std::string_view name)
   return counter == nullptr ? std::nullopt : counter->value;
 }
 
+std::optional<double> computed_over_needed(const Record& record) {
+  if (record.pairs) return record.pairs->computed / record.pairs->needed;
+  const auto library = record.environment->find("library");
+  if (library == record.environment->end() || !library->is_object()) return std::nullopt;
+  const auto said = library->find("computed_over_needed");
+  if (said == library->end() || !said->is_number()) return std::nullopt;
+  return said->get<double>();
+}
+
 std::string environment_text(const Record& record, const char* part, const char* key) {
   const auto inside = record.environment->find(part);
   if (inside == record.environment->end()) return "";

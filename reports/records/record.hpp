@@ -167,6 +167,8 @@ struct Record : Resolved {
   std::optional<Energy> energy;      // of steady samples
   std::optional<double> permute_ns;  // none if no row is moved, or rows are made where they belong
   std::optional<double> tflops;
+  // FLOP/s that its rate was held against, of all its devices: the most that its processes measured.
+  std::optional<double> judging_peak;
   std::map<std::string, Counter> counters;
   std::optional<Measured> speedup;
   std::int64_t schema = kRecordSchema;  // of the JSON that it was read from; it is written as kRecordSchema
@@ -187,6 +189,10 @@ std::int64_t foreign_processes(const Record& record);
 const Counter* find_counter(const Record& record, std::string_view name);
 // Its value; nothing if it is absent or could not be read.
 std::optional<double> counter_value(const Record& record, std::string_view name);
+
+// Of windows, pairs that are computed for each that is needed. Kernels count their tiles; rivals may say it
+// in their description.
+std::optional<double> computed_over_needed(const Record& record);
 
 // The variant with what its ring options resolved to.
 Variant variant_that_ran(const Record& record);

@@ -216,6 +216,8 @@ void read_results(const json& from, std::int64_t schema, Record& record) {
   record.flops = optional_amount_at(from, "flops");
   record.min_bytes = optional_amount_at(from, "min_bytes");
   record.tflops = optional_amount_at(from, "tflops");
+  if (from.contains("judging_peak"))  // older records have none
+    record.judging_peak = optional_amount_at(from, "judging_peak");
   record.memory_bytes = optional_amount_at(from, "memory_bytes");
   if (from.contains("held_bytes")) {  // older records have neither
     record.held_bytes = optional_amount_at(from, "held_bytes");

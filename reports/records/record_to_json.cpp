@@ -240,6 +240,7 @@ json to_json(const Record& record) {
           {"flops", number(record.flops)},
           {"min_bytes", number(record.min_bytes)},
           {"tflops", number(record.tflops)},
+          {"judging_peak", number(record.judging_peak)},
           {"memory_bytes", number(record.memory_bytes)},
           {"held_bytes", number(record.held_bytes)},
           {"peak_bytes", number(record.peak_bytes)},

@@ -45,7 +45,9 @@ bool is_site(const fs::path& folder) {
 class SiteWriter {
  public:
   SiteWriter(const SiteInput& input, const fs::path& folder, const std::vector<MachineFolder>& machines)
-      : input_(input), folder_(folder), machines_(machines) {}
+      : input_(input), folder_(folder), machines_(machines) {
+    for (const MachineFolder& machine : machines) sweeps_ += machine.sweeps.size();
+  }
 
   std::vector<MachineOverview> write() {
     make_folder(folder_ / "assets");
@@ -94,6 +96,7 @@ class SiteWriter {
 
   SweepOverview write_sweep(const SweepFolder& sweep, const MachineOverview& machine, const fs::path& place) {
     stop_if_asked();
+    if (input_.begins) input_.begins(machine.name + "/" + sweep.name, ++begun_, sweeps_);
     const ReportInput input = input_.read(sweep.path);
     const View view = view_of(input);
     const std::vector<ClaimRow> claims = claims_of(input);
@@ -189,6 +192,7 @@ class SiteWriter {
   std::vector<std::string> notes_;
   std::string picture_;  // of the index: the first that was drawn
   bool pictures_ = true;
+  std::size_t sweeps_ = 0, begun_ = 0;
 };
 
 }  // namespace

@@ -21,6 +21,8 @@ struct SiteInput {
   std::string url;               // of the site once it is published; empty: previews name pictures relatively
   ChartLibrary charts;
   ReadResults read;
+  // The page of "machine/sweep" begins, the `number`th of `all`; may be empty.
+  std::function<void(const std::string& sweep, std::size_t number, std::size_t all)> begins = {};
 };
 
 struct SiteOutput {

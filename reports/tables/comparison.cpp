@@ -118,15 +118,14 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
        [](R r) { return data(of_speedup(r, [](const Measured& s) { return s.margin; })); }},
       {{"verdict", "verdict"}, verdict_cell},
       {{"rate", "rate", Align::right, Show::page},
-       [](R r) { return text_cell(r.record->tflops ? rate_text(*r.record->tflops * 1e12) : ""); }},
+       [](R r) { return text_cell(rate_of_record(*r.where, *r.record)); }},
       {{"tflops", "", Align::right, Show::data}, [](R r) { return data(r.record->tflops); }},
       {{"of_peak", "share of peak", Align::right, Show::page},
-       [](R r) {
-         return text_cell(
-             peak_fraction(*r.where, *r.record) ? percent_text(*peak_fraction(*r.where, *r.record)) : "");
-       }},
+       [](R r) { return text_cell(peak_share_text(*r.where, *r.record)); }},
       {{"peak_fraction", "", Align::right, Show::data},
        [](R r) { return data(peak_fraction(*r.where, *r.record)); }},
+      {{"peak_flops_per_s", "", Align::right, Show::data},
+       [](R r) { return data(r.where->peak_flops_per_s); }},
   };
 }
 
@@ -182,6 +181,25 @@ std::optional<double> amortised_speedup(const Record& record, double uses) {
 std::optional<double> peak_fraction(const CaseView& where, const Record& record) {
   if (!record.tflops || !where.peak_flops_per_s || record.variant_id == "peak") return std::nullopt;
   return *record.tflops * 1e12 / *where.peak_flops_per_s;
+}
+
+bool is_above_peak(const CaseView& where, const Record& record) {
+  constexpr double kMostOfPeak = 1.05;
+  return peak_fraction(where, record).value_or(0) > kMostOfPeak;
+}
+
+std::string peak_share_text(const CaseView& where, const Record& record) {
+  const std::optional<double> share = peak_fraction(where, record);
+  if (!share) return "";
+  return percent_text(*share) + (is_above_peak(where, record) ? " (peak measured too low)" : "");
+}
+
+std::string rate_of_record(const CaseView& where, const Record& record) {
+  if (!record.tflops) return "";
+  const std::string rate = rate_text(*record.tflops * 1e12);
+  if (record.variant_id != "peak" || !where.peak_flops_per_s) return rate;
+  const std::string judging = rate_text(*where.peak_flops_per_s);
+  return judging == rate ? rate : fmt::format("{} judges; {} in these rounds", judging, rate);
 }
 
 std::string verdict_text(const Record& record) {

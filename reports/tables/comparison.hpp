@@ -18,5 +18,11 @@ std::string verdict_text(const Record& record);
 // Speedup if one permutation serves `uses` executions.
 std::optional<double> amortised_speedup(const Record& record, double uses);
 std::optional<double> peak_fraction(const CaseView& where, const Record& record);
+// Whether the share is more than an honest peak allows: 105 %.
+bool is_above_peak(const CaseView& where, const Record& record);
+// "81.2 %"; if it is above the peak, it says why. "" if no peak judges the record.
+std::string peak_share_text(const CaseView& where, const Record& record);
+// The rate of the record. Of `peak` also the one that judges the case, if it is another.
+std::string rate_of_record(const CaseView& where, const Record& record);
 
 }  // namespace hilbench

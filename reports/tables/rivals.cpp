@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reports/tables/comparison.hpp"
 #include "reports/tables/variant_rows.hpp"
 #include "reports/view/chain.hpp"
 #include "reports/view/format.hpp"
@@ -13,11 +14,6 @@ using P = const RivalPair&;
 
 std::string rate_of(const Record& record) {
   return record.tflops ? rate_text(*record.tflops * 1e12) : "";
-}
-
-std::string peak_share(const CaseView& of_case, const Record& record) {
-  if (!record.tflops || !of_case.peak_flops_per_s) return "";
-  return percent_text(*record.tflops * 1e12 / *of_case.peak_flops_per_s);
 }
 
 // The ratio of `rival` and `kernel`; empty if they are no pair.
@@ -132,7 +128,7 @@ Table rivals_page_table(const View& view) {
       {{"time", "time", Align::right}, [](R r) { return Cell{time_text(r->kernel->time->median_ns)}; }},
       {{"rate", "rate", Align::right}, [](R r) { return Cell{rate_of(*r->kernel)}; }},
       {{"of_peak", "share of peak", Align::right},
-       [](R r) { return Cell{peak_share(*r->where, *r->kernel)}; }},
+       [](R r) { return Cell{peak_share_text(*r->where, *r->kernel)}; }},
   };
   columns.insert(columns.end(), absolute.begin(), absolute.end());
   columns.push_back({{"processes", "processes", Align::right},

@@ -50,16 +50,6 @@ const Record* raster_of(const CaseView& of_case) {
   return nullptr;
 }
 
-// Kernels count their tiles; rivals may say in their description what they compute.
-std::optional<double> computed_over_needed(const Record& record) {
-  if (record.pairs) return record.pairs->computed / record.pairs->needed;
-  const auto library = record.environment->find("library");
-  if (library == record.environment->end() || !library->is_object()) return std::nullopt;
-  const auto said = library->find("computed_over_needed");
-  if (said == library->end() || !said->is_number()) return std::nullopt;
-  return said->get<double>();
-}
-
 // Of all heads. A record holds the hash of a mask alone; its FLOPs tell the pairs.
 double needed_pairs(const CaseView& of_case) {
   const Case& work = *of_case.work;

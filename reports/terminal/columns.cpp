@@ -12,13 +12,8 @@ constexpr std::size_t kIndent = 2, kGap = 2, kNarrowestName = 16;
 
 using Titles = std::array<std::string, 1 + kCellColumns>;
 
-std::string padded(const std::string& text, std::size_t to, Align align) {
-  const std::string space(to - std::min(to, display_width(text)), ' ');
-  return align == Align::right ? space + text : text + space;
-}
-
 Align align_of(std::size_t column) {
-  return column == kTimeColumn || column == kRateColumn ? Align::right : Align::left;
+  return column == kTimeColumn || column >= kRateColumn ? Align::right : Align::left;
 }
 
 // The columns of one table: which cells it shows, and how wide.
@@ -39,7 +34,8 @@ class Layout {
       widths_[kTimeColumn] = widest(rows, kTimeColumn);
       widths_[kLongTimeColumn] = 0;
     }
-    if (!fits(std::min(name_, kNarrowestName))) widths_[kRateColumn] = 0;
+    for (const std::size_t column : {kRateColumn, kPairsColumn})
+      if (!fits(std::min(name_, kNarrowestName))) widths_[column] = 0;
     if (screen.width > 0)
       name_ = std::min(name_, std::max(kNarrowestName, screen.width - std::min(screen.width, rest())));
   }

@@ -10,7 +10,8 @@
 
 namespace hilbench {
 
-inline constexpr std::size_t kTimeColumn = 0, kLongTimeColumn = 1, kRateColumn = 4, kCellColumns = 5;
+inline constexpr std::size_t kTimeColumn = 0, kLongTimeColumn = 1, kRateColumn = 4, kPairsColumn = 5,
+                             kCellColumns = 6;
 
 struct TextRow {
   std::string heading;           // of the group that the row belongs to
@@ -26,8 +27,8 @@ struct TextRow {
 enum class Headings { none, shown, numbered };
 
 // `titles`: of the name and of the cells. On a narrow screen, of 72 characters at least, the short time
-// stands in place of the long one, then the rate is left out; a name that is longer than its column has a
-// line of its own.
+// stands in place of the long one, then the rate is left out, then the pairs; a name that is longer than its
+// column has a line of its own.
 std::string columns_text(const std::vector<TextRow>& rows,
                          const std::array<std::string, 1 + kCellColumns>& titles, Headings headings,
                          const Screen& screen);

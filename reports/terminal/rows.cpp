@@ -101,6 +101,11 @@ std::string note_of(const Record& record) {
   return bent_rounds_text(record);
 }
 
+std::string pairs_cell(const Record& record) {
+  const std::optional<double> pairs = computed_over_needed(record);
+  return pairs ? fmt::format("{:.2f}", *pairs) : "";
+}
+
 TextRow text_row(const Record& record, const References& references, const RateUnit& unit,
                  std::size_t case_number) {
   TextRow row{.heading = one_line(record.case_id), .name = one_line(record.variant_id)};
@@ -113,7 +118,8 @@ TextRow text_row(const Record& record, const References& references, const RateU
                {timed ? time_text(record.time->median_ns, record.time->ci_ns) : ""},
                {ratio_cell(record, references)},
                verdict_cell(record, references),
-               {rate_cell(record, unit)}};
+               {rate_cell(record, unit)},
+               {pairs_cell(record)}};
   return row;
 }
 
@@ -188,9 +194,9 @@ std::string text_of(const Rows& rows, const std::map<std::string_view, std::size
     text.back().group_note = {"all variants: " + of_case->second, Tone::muted};
     if (record->status == Status::ok) text.back().note = {};
   }
-  return columns_text(text,
-                      {"variant", "time", "time [95 %]", "ratio [95 %]", "verdict", std::string(unit.name)},
-                      headings, screen);
+  return columns_text(
+      text, {"variant", "time", "time [95 %]", "ratio [95 %]", "verdict", std::string(unit.name), "pairs"},
+      headings, screen);
 }
 
 // Of the cases, in the sequence of their first rows, from 1.
@@ -221,14 +227,22 @@ std::string legend_text(const Rows& rows, const Screen& screen) {
     margins.insert(margin_text(record->speedup->margin));
     processes.insert(record->speedup->processes);
   }
-  if (references.empty()) return "";
+  const bool windows = std::ranges::any_of(
+      rows, [](const Record* record) { return computed_over_needed(*record).has_value(); });
+  const std::string pairs =
+      windows
+          ? toned(wrapped("pairs: those that tiles compute / those that the windows need", screen.width, 2),
+                  Tone::muted, screen) +
+                "\n"
+          : "";
+  if (references.empty()) return pairs;
   const std::string evidence = *processes.begin() == 1
                                    ? "within one process"
                                    : fmt::format("over {} processes", fmt::join(processes, ", "));
   const std::string text = fmt::format(
       "ratio: time of {} / time of the variant, above 1 is faster; {}; margin {}",
       references.size() == 1 ? *references.begin() : "the reference", evidence, fmt::join(margins, ", "));
-  return toned(wrapped(text, screen.width, 2), Tone::muted, screen) + "\n";
+  return toned(wrapped(text, screen.width, 2), Tone::muted, screen) + "\n" + pairs;
 }
 
 }  // namespace hilbench

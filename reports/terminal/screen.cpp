@@ -64,6 +64,11 @@ std::size_t display_width(std::string_view text) {
   }));
 }
 
+std::string padded(const std::string& text, std::size_t to, Align align) {
+  const std::string space(to - std::min(to, display_width(text)), ' ');
+  return align == Align::right ? space + text : text + space;
+}
+
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent, std::size_t begin) {
   if (width == 0) return std::string(text);
   std::string lines;

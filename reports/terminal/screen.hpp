@@ -30,6 +30,9 @@ std::string bold(std::string_view text, const Screen& screen);
 // Characters that `text` takes, not bytes.
 std::size_t display_width(std::string_view text);
 
+// `text` with spaces, so that it takes `to` characters, or all that it needs.
+std::string padded(const std::string& text, std::size_t to, Align align);
+
 // `text` broken between words so that no line passes `width`, if the first begins at column `begin` and all
 // others after `indent` spaces. A longer word stays whole. Width 0: one line.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent, std::size_t begin = 0);

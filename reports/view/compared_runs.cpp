@@ -42,17 +42,6 @@ std::string differences(const Record& a, const Record& b) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-RunPair pair_of(const Record& a, const Record& b) {
-  RunPair pair{.a = &a, .b = &b, .withheld = untimed(a, "A"), .differs = differences(a, b)};
-  if (pair.withheld.empty()) pair.withheld = untimed(b, "B");
-  if (pair.withheld.empty() && computes_other_function(a) != computes_other_function(b))
-    pair.withheld = fmt::format("{} computes a different function", computes_other_function(a) ? "A" : "B");
-  if (!pair.withheld.empty()) return pair;
-  pair.ratio = unpaired_time_ratio(a, b);
-  if (!pair.ratio) pair.withheld = "the rounds do not add up to the samples";
-  return pair;
-}
-
 bool changes_with_every_record(std::string_view key) {
   constexpr std::array<std::string_view, 8> kKeys = {"time",
                                                      "processes",
@@ -92,6 +81,17 @@ std::vector<ComparedRuns::Difference> environment_differences(const View& a, con
 
 }  // namespace
 
+RunPair run_pair(const Record& a, const Record& b) {
+  RunPair pair{.a = &a, .b = &b, .withheld = untimed(a, "A"), .differs = differences(a, b)};
+  if (pair.withheld.empty()) pair.withheld = untimed(b, "B");
+  if (pair.withheld.empty() && computes_other_function(a) != computes_other_function(b))
+    pair.withheld = fmt::format("{} computes a different function", computes_other_function(a) ? "A" : "B");
+  if (!pair.withheld.empty()) return pair;
+  pair.ratio = unpaired_time_ratio(a, b);
+  if (!pair.ratio) pair.withheld = "the rounds do not add up to the samples";
+  return pair;
+}
+
 ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b) {
   ComparedRuns runs{
       .a = view_of(a), .b = view_of(b), .pairs = {}, .only_a = {}, .only_b = {}, .environment = {}};
@@ -104,7 +104,7 @@ ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b) {
     if (other == left.end()) {
       runs.only_a.push_back(&record);
     } else {
-      runs.pairs.push_back(pair_of(record, *other->second));
+      runs.pairs.push_back(run_pair(record, *other->second));
       left.erase(other);
     }
   }

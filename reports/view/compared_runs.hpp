@@ -22,6 +22,8 @@ struct RunPair {
   std::string differs;   // settings that differ although the ids are the same: "threads 2 / 4"
 };
 
+RunPair run_pair(const Record& a, const Record& b);  // refers to both
+
 struct ComparedRuns {
   View a, b;
   std::vector<RunPair> pairs;                 // in the order of A

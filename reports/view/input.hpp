@@ -22,11 +22,19 @@ struct PredictedRing {
   bool fitted = false;           // on a record of this ring, so agreement with it proves nothing
 };
 
+// A picture that stands in the report as it is.
+struct Picture {
+  std::string name;  // figures/NAME.svg and .png
+  std::string title, caption;
+  std::string svg;
+};
+
 struct ReportInput {
   std::vector<Record> records;
   std::map<std::string, std::string> meta;  // of the store: name and title of the sweep, command, ...
   std::vector<PredictedRing> predictions;
   std::vector<std::string> prediction_notes;  // how well the model fits, or why there is none
+  std::vector<Picture> order_pictures;        // of the orders that the sweep compares
   std::filesystem::path source;               // DIR as the user gave it
   std::filesystem::path claims_file;          // empty: the claims embedded in this build
   std::filesystem::path chart_library;        // find_chart_library()

@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "kernels/base/text/text.hpp"
-#include "reports/check/check.hpp"
 
 namespace hilbench {
 namespace {
@@ -61,6 +60,12 @@ void take_peak(const Record& record, CaseView& view) {
     if (!scale) scale = scale_of(counter.unit, "bytes/s");
     if (scale && name.find("copy") != std::string::npos) view.copy_bytes_per_s = *counter.value * *scale;
   }
+}
+
+// What held a record to account in its own process is a measurement of the same limit.
+void raise_to_judging(CaseView& view) {
+  for (const Record* record : view.records)
+    if (view.peak_flops_per_s) view.peak_flops_per_s = std::max(view.peak_flops_per_s, record->judging_peak);
 }
 
 // Peaks with the same text are measurements of the same limit. Nothing on GPUs: their speed changes with
@@ -113,10 +118,10 @@ View view_of(const ReportInput& input) {
             .record_count = 0,
             .twins = {},
             .status_counts = {},
-            .doubts = doubts_of(input.records),
-            .limits = limits_of(input.records),
+            .records = &input.records,
             .predictions = input.predictions,
-            .prediction_notes = input.prediction_notes};
+            .prediction_notes = input.prediction_notes,
+            .order_pictures = input.order_pictures};
   if (view.sweep.empty() && !input.records.empty()) view.sweep = input.records.front().sweep;
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Record& record : input.records) {
@@ -136,6 +141,7 @@ View view_of(const ReportInput& input) {
     of_case.records.push_back(&record);
     if (record.variant_id == "peak") take_peak(record, of_case);
   }
+  for (CaseView& of_case : view.cases) raise_to_judging(of_case);
   raise_roofs(view);
   return view;
 }

@@ -16,7 +16,8 @@ struct CaseView {
   std::string case_id;
   const Case* work = nullptr;
   std::vector<const Record*> records;  // in the store's order
-  // From the `peak` record of the case; on a processor, the highest of the same machine, dtype and threads.
+  // From the `peak` record of the case, or what judged one of its records if that is more; on a processor,
+  // the highest of the same machine, dtype and threads.
   std::optional<double> peak_flops_per_s;
   std::optional<double> copy_bytes_per_s;
 };
@@ -31,9 +32,10 @@ struct View {
   std::size_t record_count = 0;  // without twins, as are all other members but `twins`
   std::vector<const Record*> twins;
   std::map<Status, std::size_t> status_counts;
-  std::vector<std::string> doubts, limits;  // of all records, as doubts_of() and limits_of() have them
+  const std::vector<Record>* records = nullptr;  // all, with twins
   std::span<const PredictedRing> predictions;
   std::span<const std::string> prediction_notes;
+  std::span<const Picture> order_pictures;
 };
 
 // Whether some case asks for gradients.

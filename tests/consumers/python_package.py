@@ -51,6 +51,26 @@ class LoadTest(unittest.TestCase):
         self.assertTrue(results.records["speedup.ratio"].isna().any())
         self.assertEqual(len(results.claims.columns), len(hilbench.load(self.published).claims.columns))
 
+    def test_a_folder_of_runs(self):
+        above = self.folder / "history"
+        for name, speed, day in (("b", "1.0", 2), ("a", "1.5", 3), ("c", "1.2", 1)):
+            subprocess.run([WRITE_EXPORTS, self.folder / f"run-{name}", speed], check=True)
+            (above / name).mkdir(parents=True)
+            lines = subprocess.run([PROGRAM, "export", self.folder / f"run-{name}", "--format", "jsonl"], check=True,
+                                   text=True, stdout=subprocess.PIPE).stdout.splitlines()
+            records = [json.loads(line) for line in lines]
+            for record in records:
+                record["environment"]["time"] = f"2026-11-0{day}T00:00:00Z"
+            (above / name / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        history = hilbench.load(above)
+        self.assertEqual(list(history.records["run"].unique()), ["c", "b", "a"], "by time")
+        self.assertEqual(list(history.brief.columns), ["run", *hilbench.results.BRIEF])
+        one = hilbench.load(above / "a")
+        self.assertEqual(len(history.records), 3 * len(one.records))
+        self.assertEqual(len(history.samples), 3 * len(one.samples))
+        self.assertNotIn("run", one.records)
+        self.assertIn("of 3 runs", repr(history))
+
     def test_records_without_ratios_have_the_same_columns(self):
         flat = hilbench.results.flat_records([{"case": "a", "time_ns": None, "speedup": None, "tflops": None}])
         self.assertTrue(flat[["time_ns.median", "time_ns.ci.low", "speedup.ratio", "speedup.ci.high"]].isna().all(None))
@@ -126,9 +146,17 @@ class LoadTest(unittest.TestCase):
             hilbench.plot.windows(hilbench.load(self.store))
 
     def test_without_pandas_one_line_says_what_is_missing(self):
-        done = subprocess.run([sys.executable, "-c", "import sys; sys.modules['pandas'] = None; import hilbench"],
-                              capture_output=True, text=True)
-        self.assertRegex(done.stderr.splitlines()[-1], "^ImportError: hilbench needs pandas .*pip install pandas")
+        program = """import sys
+sys.modules["pandas"] = None
+import hilbench
+try:
+    hilbench.load("results")
+except hilbench.HilbenchError as error:
+    print(error)
+"""
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, "^hilbench needs pandas: pip install pandas, .*\n$")
 
     def test_no_temporary_folder(self):
         results = hilbench.load(self.store)

@@ -1,4 +1,4 @@
-"""The generated blocks of Markdown pages, and the picture of README.md, are what the published records say.
+"""The generated blocks of Markdown pages, and the pictures of README.md and docs, are what records and program say.
 
 Usage: generated_blocks_test.py PATH_OF_HILBENCH PATH...
 PATH: as generated_blocks.py takes it, from the root of the tree.

@@ -173,7 +173,7 @@ BAD_COMMANDS = [
     (2, ["order", "hilbert"], r"--length is required"),
     (2, ["order", "hilbert", "--length", "0"], r"length"),
     (2, ["order", "hilbert", "--length", "-1"], r"length"),
-    (2, ["order", "hilbert", "--length", "x"], r"length"),
+    (2, ["order", "hilbert", "--length", "8x"], r"--length: '8x' is not a whole number, such as 8192 or 8k"),
     (2, ["order", "hilbert", "--length", str(2**40)], r"out of range"),
     (2, ["order", "hilbert", "--length", str(2**70)], r"length"),
     (2, ["order", "hilbert.0", "--length", "4"], r"out of range"),
@@ -190,6 +190,15 @@ BAD_COMMANDS = [
     (2, ["order", "file", "--length", "4", "--file", "nosuch.npy"], r"no such file"),
     (2, ["order", "linear", "--length", "4", "-o", "nosuch/map.npy"], r"cannot write the file"),
     (2, ["order", "linear", "--length", "4", "-o", "."], r"cannot write the file"),
+    (2, ["order", "linear", "--length", "4", "--svg", "nosuch/map.svg"], r"cannot write the file .*nosuch/map\.svg"),
+    (2, ["order", "linear", "--length", "4", "--svg", "a.svg", "-o", "a.npy"], r"-o.*--svg|--svg.*-o"),
+    (2, ["order", "linear", "hilbert", "--length", "4"], r"2 orders.*--svg FILE"),
+    (2, ["order", "linear", "hilbret", "--length", "4", "--svg", "a.svg"], r"unknown order 'hilbret'"),
+    (2, ["order", "linear", "--grid", "1024x1024", "--svg", "a.svg"], r"too many for a picture"),
+    (2, ["order", "linear", "--length", "4", "--window", "3x3"], r"--window without --grid.*--grid 64x64"),
+    (2, ["order", "linear", "--grid", "8x8", "--window", "3"], r"--window 3.*2 dimensions"),
+    (2, ["order", "linear", "--grid", "8x8", "--window", "9x9"], r"9 \(--window 9x9\).*1\.\.8"),
+    (2, ["order", "linear", "--grid", "8x8", "--window", "5x5", "--dilation", "2x2"], r"does not fit"),
 ]
 
 

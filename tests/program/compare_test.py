@@ -83,6 +83,26 @@ class CompareTest(CommandLine):
                       self.gate("steady", "steady", "--baseline", "elsewhere", status=3))
         self.gate("steady", "steady", "--baseline", "steady", status=0)
 
+    def test_side_by_side(self):
+        """Unlike machines beside each other: table and figures, no verdict, no fault."""
+        self.export("elsewhere", {"dilated/linear": 2, "dilated/hilbert": 3}, cpu="another")
+        said = self.run_it(["compare", "steady", "elsewhere"]).stderr.decode()
+        self.assertIn("--side-by-side shows both without a verdict", said)
+        text = self.compared("steady", "elsewhere", "--side-by-side", status=0)
+        self.assertIn("B is another", text)
+        self.assertIn("Nothing is judged here.", text)
+        self.assertNotRegex(text, "faster|slower|inconclusive")
+        text = self.compared("steady", "elsewhere", "--side-by-side", "-o", "out", "--format", "markdown", status=0)
+        self.assertEqual((self.folder / "out/compare.md").read_text(), text)
+        with open(self.folder / "out/compare.csv", newline="") as file:
+            ratios = {row["variant"]: float(row["ratio"]) for row in csv.DictReader(file)}
+        self.assertAlmostEqual(ratios["dilated/hilbert"], 1 / 3, delta=0.01)
+        if (self.folder / "out/figures/rates_side_by_side.svg").exists():
+            self.assertEqual((self.folder / "out/compare.html").read_text().count("<svg"), 2)
+        for more in (["--fail-above", "5%"], ["--allow-unlike"], ["--filter", "x"], ["--baseline", "steady"]):
+            self.refused(["compare", "steady", "elsewhere", "--side-by-side", *more],
+                         rf"runs side by side are not judged \(--side-by-side {more[0]}\)")
+
     def test_a_part_of_the_variants(self):
         self.export("slow", {"dilated/hilbert": 1.2})
         self.gate("steady", "slow", "--filter", "linear", status=3)  # the reference alone is not judged

@@ -47,6 +47,22 @@ ROWS = random_rows(1)
 
 
 class MasksTest(unittest.TestCase):
+    def test_packed_documents_see_themselves_alone(self):
+        """As docs/sweeps.md says: no pair of two documents is needed."""
+        lengths, heads = [128, 64, 256], 2
+        document = [number for number, length in enumerate(lengths) for _ in range(length // 64)]
+        (self.program.folder / "documents.npy").write_bytes(mask_file([[int(a == b) for b in document] for a in document]))
+        (self.program.folder / "packed.yaml").write_text(f"""
+name: packed
+cases: [{{mask: documents.npy, causal: true, heads: {heads}, head_dim: 16, threads: 1, device: cpu}}]
+variants: [{{kernel: dilated, order: linear}}]
+measure: {{budget_s: 0.05, min_rounds: 3}}
+""")
+        self.program.run("run", "packed.yaml", "-o", "packed")
+        record = self.program.records("packed")[0]
+        self.assertEqual(record["status"], "ok", record["reason"])
+        self.assertEqual(record["pairs"]["needed"], heads * sum(length * (length + 1) // 2 for length in lengths))
+
     @classmethod
     def setUpClass(cls):
         cls.program = Program(sys.argv[1])

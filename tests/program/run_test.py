@@ -69,7 +69,7 @@ CONTRACT = {
         "saved": (TEXT, NULL),
         "steady_s": (*NUMBER, NULL)},
     "kind": TEXT, "status": TEXT, "reason": (TEXT, NULL), "verify": (dict, NULL), "time_ns": (dict, NULL),
-    "requests": (dict, NULL), "energy_j": (dict, NULL), "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),
+    "requests": (dict, NULL), "energy_j": (dict, NULL), "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL), "judging_peak": (*NUMBER, NULL),
     "memory_bytes": (*NUMBER, NULL), "held_bytes": (*NUMBER, NULL), "peak_bytes": (*NUMBER, NULL), "comm_bytes": (*NUMBER, NULL), "comm_bytes_inside": NULL,
     "comm_bytes_between": NULL, "counters": dict, "speedup": (dict, NULL),
     "environment": {"host": dict, "device": (dict, NULL), "build": dict, "time": TEXT},

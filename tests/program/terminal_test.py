@@ -19,8 +19,8 @@ import time
 from command_line import CommandLine, HEAD, MEASURE, SMALL, VARIANTS, axes, main, sweep
 
 TWO_CASES = sweep(axes="axes: {sequence_length: [64, 96], segments: [32], heads: 2, head_dim: 16, threads: 1}\n")
-COMMANDS = ("run", "plan", "init", "show", "report", "site", "compare", "agree", "check", "export", "predict", "order",
-            "list", "doctor", "gate", "costs")
+COMMANDS = ("run", "plan", "init", "show", "report", "site", "compare", "agree", "check", "join", "export", "predict",
+            "order", "list", "doctor", "gate", "costs")
 
 
 class Terminal(CommandLine):
@@ -50,6 +50,22 @@ class Terminal(CommandLine):
 
     def bare(self, text):
         return re.sub(r"\x1b\[[0-9;]*[mK]", "", text)
+
+    def test_all_tables_fit_the_terminal(self):
+        self.measured(TWO_CASES)
+        for arguments in (["plan", "sweep.yaml"], ["plan", "quick2d"], ["plan", "sweep.yaml", "--longest"],
+                          ["compare", "results/small", "results/small"]):
+            for width in (72, 80, 140):
+                with self.subTest(arguments, width=width):
+                    lines = self.bare(self.on_terminal(arguments, width)).split("\r")[-1].split("\n")
+                    self.assertLessEqual(max(map(len, lines)), width, "\n".join(lines))
+                    self.assertGreater(len(lines), 4)
+
+    def test_a_site_says_how_far_it_is(self):
+        self.measured(TWO_CASES)
+        (self.folder / "pages").mkdir()
+        text = self.on_terminal(["site", "results", "-o", "pages", "--charts", "none"], 100)
+        self.assertIn("1 sweep of 1 machine", self.bare(text))
 
     def test_rows_fit_the_terminal_and_have_colours(self):
         self.measured(TWO_CASES)

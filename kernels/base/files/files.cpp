@@ -101,8 +101,8 @@ void write_file(const fs::path& file, const std::function<void(std::ostream&)>& 
   const bool no_space = error == std::errc::no_space_on_device || error.value() == EDQUOT;
   throw_file_error(error.value(), {.what = "cannot write the file",
                                    .where = file.string(),
-                                   .remedy = no_space ? "free some space, or give another place with -o"
-                                                      : "give another place with -o"});
+                                   .remedy = no_space ? "free some space, or give another path"
+                                                      : "give another path"});
 }
 
 void write_file(const fs::path& file, std::string_view text) {

@@ -12,10 +12,10 @@ import weakref
 
 try:
     import pandas
-except ImportError as absent:
-    raise ImportError(f"hilbench needs pandas ({absent}): pip install pandas, or Debian's python3-pandas") from None
+except ImportError:  # load() says so
+    pandas = None
 
-from hilbench.download import download, is_url
+from hilbench.download import RECORDS, download, is_url
 from hilbench.program import HilbenchError, find_program, run_program
 
 INTERVALS = ("time_ns.ci", "speedup.ci")
@@ -52,8 +52,25 @@ def temporary_folder():
         raise HilbenchError.of_one_line(f"no temporary folder: {error}; set TMPDIR to a writable folder") from error
 
 
+def runs_below(folder):
+    """The folders with results in `folder`, if it is above the runs of a sweep and holds none itself; else nothing."""
+    def has_results(place):
+        return any((place / name).is_file() for name in RECORDS)
+    if not folder.is_dir() or has_results(folder):
+        return []
+    return sorted(place for place in folder.iterdir() if place.is_dir() and has_results(place))
+
+
+def by_time(frame):
+    """Runs in the sequence in which they began."""
+    if "environment.time" not in frame:
+        return frame
+    begins = frame.groupby("run")["environment.time"].transform("min")
+    return frame.assign(begins=begins).sort_values("begins", kind="stable").drop(columns="begins").reset_index(drop=True)
+
+
 class Results:
-    """The results of one folder.
+    """The results of one folder, or of all runs in it; a column `run`, the name of the run's folder, comes first then.
 
     records   a row a record, without twins. A column is a member of the JSON lines, named by its path: `params.order`,
               `time_ns.median`, `speedup.verdict`. Intervals have two: `time_ns.ci.low`, `time_ns.ci.high`.
@@ -65,9 +82,21 @@ class Results:
 
     def __init__(self, folder):
         self.folder = folder
+        self.runs = runs_below(folder)
 
     def __repr__(self):
-        return f"<hilbench.Results of {self.folder}: {len(self.records)} records>"
+        of_runs = f" of {len(self.runs)} runs" if self.runs else ""
+        return f"<hilbench.Results of {self.folder}: {len(self.records)} records{of_runs}>"
+
+    def of_all(self, read):
+        """The data frame that `read` makes of a folder, of all runs."""
+        if not self.runs:
+            return read(self.folder)
+        frames = [read(run) for run in self.runs]
+        for run, frame in zip(self.runs, frames):
+            frame.insert(0, "run", run.name)
+        filled = [frame for frame in frames if not frame.empty]
+        return pandas.concat(filled, ignore_index=True) if filled else frames[0]
 
     @functools.cached_property
     def records(self):
@@ -75,11 +104,14 @@ class Results:
 
     @property
     def brief(self):
-        return self.records[list(BRIEF)]
+        return self.records[(["run"] if self.runs else []) + list(BRIEF)]
 
     @functools.cached_property
     def all_records(self):
-        text = run_program("export", self.folder, "--format", "jsonl")
+        return by_time(self.of_all(self.read_records)) if self.runs else self.read_records(self.folder)
+
+    def read_records(self, folder):
+        text = run_program("export", folder, "--format", "jsonl")
         try:
             # Only "\n" ends a line: texts of records may hold other characters that end lines.
             return flat_records([json.loads(line) for line in text.split("\n") if line])
@@ -89,14 +121,20 @@ class Results:
 
     @functools.cached_property
     def samples(self):
-        text = run_program("export", self.folder, "--format", "csv-samples")
+        return self.of_all(self.read_samples)
+
+    def read_samples(self, folder):
+        text = run_program("export", folder, "--format", "csv-samples")
         return pandas.read_csv(io.StringIO(text), float_precision="round_trip")
 
     @functools.cached_property
     def claims(self):
+        return self.of_all(self.read_claims)
+
+    def read_claims(self, folder):
         out = temporary_folder()
         try:
-            run_program("report", self.folder, "-o", out, "--charts", "none")
+            run_program("report", folder, "-o", out, "--charts", "none")
             table = out / "tables" / "claims.csv"
             return pandas.read_csv(table) if table.exists() else pandas.DataFrame()
         finally:
@@ -104,10 +142,13 @@ class Results:
 
 
 def load(place):
-    """The results in `place`: a folder with results.sqlite or records.jsonl.gz, or the http address of one.
+    """The results in `place`: a folder with results.sqlite or records.jsonl.gz, or the http address of one; or a folder
+    above several, such as the runs of a sweep at each commit.
 
     Raises HilbenchError if there are none, or they cannot be read.
     """
+    if pandas is None:
+        raise HilbenchError("hilbench needs pandas: pip install pandas, or Debian's python3-pandas")
     if not isinstance(place, (str, os.PathLike)) or not str(place):
         raise HilbenchError.of_one_line(f"no place of results ({place!r}); give a folder or an http address")
     if not is_url(place):

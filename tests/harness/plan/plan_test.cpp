@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "baselines/table.hpp"
 #include "harness/plan/plan_tables.hpp"
 #include "kernels/ring/transport/nccl.hpp"
@@ -368,6 +370,17 @@ TEST(Plan, PrintsEveryVariantWithItsReasonAndTheTotals) {
   EXPECT_NE(table.find("n4096-w2048-r1-h8-d64-fp16-p1-cpu"), std::string::npos);
   EXPECT_NE(table.find("dilated_cpu stores fp32 or bf16, not fp16"), std::string::npos);
   EXPECT_NE(table.find("2 cases; 5 variants to measure, 3 skipped"), std::string::npos) << table;
+}
+
+TEST(Plan, FitsTheScreen) {
+  const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, segments: [2048], dtype: fp16}\n" +
+                            std::string(kVariants));
+  for (const std::size_t width : {60, 80, 100}) {
+    std::istringstream table(plan_table(plan, {}, 0, {.width = width}));
+    for (std::string line; std::getline(table, line);) EXPECT_LE(line.size(), width) << line;
+    EXPECT_NE(table.str().find("skipped: dilated_cpu stores fp32 or bf16"), std::string::npos) << table.str();
+    EXPECT_EQ(table.str().find("between") == std::string::npos, width <= 80) << table.str();
+  }
 }
 
 TEST(Plan, PrintsTheReasonOfACaseOnceAndNoMemoryOfWhatIsSkipped) {

@@ -70,7 +70,7 @@ TEST(Chain, IsRefusedIfItIsNone) {
               "the reference is dilated/linear");
   EXPECT_SAYS(refusal(chained("{end: dilated/linear, steps: [dilated/linear, {gemm: a}]}")),
               "unknown step after the first 'dilated/linear'");
-  EXPECT_SAYS(refusal(chained("{claimed: 2, steps: [dilated/linear, {gemm: a}]}")), "1 numbers for 2 cases");
+  EXPECT_SAYS(refusal(chained("{claimed: 2, steps: [dilated/linear, {gemm: a}]}")), "1 number for 2 cases");
   EXPECT_SAYS(refusal(chained("{claimed: [-1, 2], steps: [dilated/linear, {gemm: a}]}")), "-1");
   EXPECT_SAYS(refusal(chained("{claims: 2, steps: [dilated/linear, {gemm: a}]}")), "claims");
 }

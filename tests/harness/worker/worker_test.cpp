@@ -209,6 +209,8 @@ TEST(Worker, DoubtsAFigureAboveThePeak) {
   EXPECT_EQ(story.record("boaster/linear").status, Status::invalid);
   EXPECT_NE(story.record("boaster/linear").reason.find("above the measured fp32_fma peak"),
             std::string::npos);
+  EXPECT_GT(story.record("dilated_cpu/linear").judging_peak.value_or(0), 0);
+  EXPECT_EQ(story.record("dilated_cpu/linear").judging_peak, story.record("boaster/linear").judging_peak);
 }
 
 TEST(Worker, MeasuresOnThePagesThatTheCaseAsksFor) {

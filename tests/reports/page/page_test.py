@@ -222,7 +222,7 @@ def check_static_figures(folder):
         except xml.etree.ElementTree.ParseError as fault:
             expect(False, f"hostile names: {picture}: {fault}")
             continue
-        made = [one.tag for one in elements if one.tag.split("}")[-1] not in ("svg", "title", "g", "path", "text", "rect",
+        made = [one.tag for one in elements if one.tag.split("}")[-1] not in ("svg", "title", "g", "path", "text", "tspan", "rect",
                 "line", "defs", "clipPath") or any(name.startswith("on") for name in one.attrib)]
         expect(made == [], f"hostile names: {picture} has {made[:3]}")
 

@@ -159,6 +159,18 @@ class Documents(PublishTest):
         self.assertIn("4096 positions, 512/64", texts)
         self.assertIn("7.95", texts)
 
+    def test_the_pictures_of_orders_show_orders(self):
+        for name, words in (("order-paths.svg", {"hilbert", "boxes.8.16"}), ("order-slots.svg", {"residue.4", "random"}),
+                            ("order-footprints.svg", {"linear", "keys that the tile reads"})):
+            file = self.place / name
+            self.start("generated_blocks.py", "fill", file)
+            picture = xml.etree.ElementTree.parse(file).getroot()
+            texts = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
+            self.assertLessEqual(words, texts)
+            self.assertEqual(file.read_text(), (TREE / "docs" / name).read_text())
+            file.write_text(file.read_text().replace("hilbert", "peano"))
+            self.assertIn(f"{name}: it differs", self.start("generated_blocks.py", "check", file, status=1))
+
     def test_the_program_says_of_claims_what_the_page_says(self):
         listed = subprocess.run([BINARY, "list", "claims"], check=True, capture_output=True, text=True).stdout
         rows = [line.strip("| ").split(" | ") for line in (TREE / "docs/claims.md").read_text().splitlines()

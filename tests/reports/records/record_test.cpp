@@ -110,11 +110,13 @@ TEST(RecordJson, KeepsWhatATrainingDoes) {
   Record record = kernel_record();
   record.work.dropout = 0.125, record.work.dropout_seed = 5;
   record.variant.change().saved = Saved::inputs;
+  record.judging_peak = 2e12;
   record.held_bytes = 1000, record.peak_bytes = 3000;
   const json out = to_json(record);
   EXPECT_EQ(out["params"]["dropout"], 0.125);
   EXPECT_EQ(out["params"]["saved"], "inputs");
   EXPECT_EQ(out["held_bytes"], 1000);
+  EXPECT_EQ(record_from_json(out).judging_peak, 2e12);
   expect_round_trip(record);
   EXPECT_EQ(record_from_json(out).work, record.work);
   EXPECT_EQ(record_from_json(out).variant, record.variant);
@@ -170,6 +172,7 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                               "flops",
                                               "min_bytes",
                                               "tflops",
+                                              "judging_peak",
                                               "memory_bytes",
                                               "comm_bytes",
                                               "counters",
@@ -316,7 +319,8 @@ TEST(RecordJson, RejectsWhatIsNoRecord) {
     if (item.key() == "injected") continue;  // `asked` says how much
     without.erase(item.key());
     const bool came_later = item.key() == "energy_j" || item.key() == "comm_bytes_inside" ||
-                            item.key() == "pairs" || item.key() == "held_bytes";
+                            item.key() == "pairs" || item.key() == "held_bytes" ||
+                            item.key() == "judging_peak";
     if (!came_later) {
       EXPECT_THROW(record_from_json(without), UsageError) << item.key();
     }

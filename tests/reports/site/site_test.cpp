@@ -352,7 +352,13 @@ TEST(Site, HoldsAPageForEachMachineAndSweep) {
   write_results(folder.path() / "in/m 1/s#1");
   write_results(folder.path() / "in/m 1/other");
   std::ofstream(folder.path() / "in/m 1/README.md") << "# Findings\nSee [s](s%231/) and [o](other/).\n";
-  const SiteOutput made = write_site(site_input(folder.path() / "in", folder.path() / "out"));
+  SiteInput input = site_input(folder.path() / "in", folder.path() / "out");
+  std::vector<std::string> begun;
+  input.begins = [&](const std::string& sweep, std::size_t number, std::size_t all) {
+    begun.push_back(sweep + " " + std::to_string(number) + " of " + std::to_string(all));
+  };
+  const SiteOutput made = write_site(input);
+  EXPECT_EQ(begun, (std::vector<std::string>{"m 1/other 1 of 2", "m 1/s#1 2 of 2"}));
   EXPECT_EQ(made.machines, 1u);
   EXPECT_EQ(made.sweeps, 2u);
   const std::string index = read(folder.path() / "out/index.html");

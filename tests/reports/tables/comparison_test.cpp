@@ -37,6 +37,23 @@ TEST(Tables, ShowJoulesPerRunOfSteadySamplesAlone) {
   EXPECT_NE(text().find("In a steady round"), std::string::npos);
 }
 
+TEST(Tables, AShareAboveThePeakSaysWhy) {
+  Record record = sample::record(sample::work(8192, {{4096, 2}}), "dilated", "linear");
+  CaseView where;
+  record.tflops = 1.04;
+  EXPECT_EQ(peak_share_text(where, record), "");
+  where.peak_flops_per_s = 1e12;
+  EXPECT_EQ(peak_share_text(where, record), "104.0 %");
+  record.tflops = 1.67;
+  EXPECT_EQ(peak_share_text(where, record), "167.0 % (peak measured too low)");
+  record.variant_id = "peak";
+  record.tflops = 0.6;
+  EXPECT_EQ(peak_share_text(where, record), "");
+  EXPECT_EQ(rate_of_record(where, record), "1.000 TFLOP/s judges; 600.0 GFLOP/s in these rounds");
+  record.tflops = 1;
+  EXPECT_EQ(rate_of_record(where, record), "1.000 TFLOP/s");
+}
+
 TEST(Tables, AVerdictNamesItsMarginAndSaysIfOneProcessMeasured) {
   Record record = sample::record(sample::work(8192, {{4096, 2}}), "dilated", "hilbert");
   sample::time(record, 1, 1, 0);

@@ -92,6 +92,19 @@ TEST(Rows, FitTheScreen) {
   EXPECT_EQ(at(72).find("GFLOP/s"), std::string::npos);
 }
 
+TEST(Rows, OfWindowsShowHowManyPairsAreComputed) {
+  std::vector<Record> records = one_comparison();
+  EXPECT_EQ(rows_text(rows_of(records), RowOrder::by_case, {}).find("pairs"), std::string::npos);
+  records[1].pairs = Pairs{.needed = 2e6, .computed = 5e6, .density = 0.1};
+  for (const std::size_t width : {0, 80, 100}) {
+    const std::string text = rows_text(rows_of(records), RowOrder::by_case, {.width = width});
+    EXPECT_NE(line_with(text, "variant ").find("pairs"), std::string::npos) << text;
+    EXPECT_NE(line_with(text, records[1].variant_id).find("2.50"), std::string::npos) << text;
+    EXPECT_LE(width == 0 ? 0 : widest(text), width) << text;
+  }
+  EXPECT_NE(legend_text(rows_of(records), {}).find("pairs: those that tiles compute"), std::string::npos);
+}
+
 TEST(Rows, HaveColoursOnlyOnAScreenWithColours) {
   const std::vector<Record> records = one_comparison();
   const std::string text =

@@ -48,6 +48,17 @@ TEST(Peaks, AreTheHighestOfTheMachine) {
   EXPECT_FALSE(peak_of(0)) << "where no peak was asked for, none stands";
 }
 
+TEST(Peaks, AreNotBelowWhatJudgedARecord) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  input.records[0].judging_peak = 0.2e12;
+  EXPECT_DOUBLE_EQ(view_of(input).cases[0].peak_flops_per_s.value(), 0.366e12);
+  input.records[0].judging_peak = 0.5e12;
+  EXPECT_DOUBLE_EQ(view_of(input).cases[0].peak_flops_per_s.value(), 0.5e12) << "`peak` was disturbed";
+  std::erase_if(input.records, [](const Record& record) { return record.variant_id == "peak"; });
+  EXPECT_FALSE(view_of(input).cases[0].peak_flops_per_s) << "a glance is no roof";
+}
+
 TEST(View, LeavesTwinsOut) {
   ReportInput input = sample::input();
   const View without = view_of(input);
