@@ -160,9 +160,8 @@ class Cuda12Test(unittest.TestCase):
         self.assertIn("-DCMAKE_CUDA_ARCHITECTURES=61-real ", options + " ")
         self.assertIn("for the GPU here alone (61;", said)
 
-    def test_a_gpu_without_any_toolkit_chooses_it(self):
-        if pathlib.Path("/usr/local/cuda/bin/nvcc").exists():
-            self.place.program("nvcc", 'echo "release 11.8, V11.8.89"')  # too old counts as none
+    def test_a_toolkit_before_12_counts_as_none(self):
+        self.place.program("nvcc", f'case $1 in --version) echo "release 11.8, V11.8.89" ;; esac; {NVCC}')
         self.unpacked()
         self.gpu("8.0\\n")
         options, _ = self.configured()
