@@ -51,7 +51,7 @@ class ExternalVariant final : public PreparedVariant {
     if (bench_.forward)
       return compare_gradient_probe(bench_.work, bench_.gradient_probe(entropy), output(), bench_.threads);
     return compare_probe(bench_.work, bench_.key_probe({}, entropy), output(), all_rows(bench_.work),
-                         bench_.threads);
+                         bench_.threads, Exponentials::short_ones);
   }
   OutputReader output() override { return taken_ ? *taken_ : program_->output(); }
   std::map<std::string, Counter> measured() override {

@@ -72,9 +72,13 @@ struct ProbeErrors {
 nlohmann::json to_json(const ProbeErrors& errors);
 ProbeErrors probe_errors_from_json(const nlohmann::json& json);
 
-// Checks an output that holds `rows`, those of the probe among them. Without LSE, O alone.
+// What 2^0 may be where probabilities are rounded to 16 bits: libraries have exponentials of 20 bits.
+enum class Exponentials { exact, short_ones };
+
+// Checks an output that holds `rows`, those of the probe among them. Without LSE, O alone. Short exponentials
+// may move the LSE of all rows by the same, at most by what verification allows for their rounding.
 ProbeErrors compare_probe(const Case& work, const KeyProbe& probe, const OutputReader& output,
-                          const OutputRows& rows, int threads);
+                          const OutputRows& rows, int threads, Exponentials kind = Exponentials::exact);
 
 // The same for gradients.
 ProbeErrors compare_gradient_probe(const Case& work, const GradientProbe& probe, const OutputReader& output,

@@ -278,6 +278,28 @@ TEST(KeyProbe, WhatLiesBetweenDistantRowsIsNotRead) {
   }
 }
 
+TEST(KeyProbe, ShortExponentialsMoveAllRowsByTheSame) {
+  for (const Dtype dtype : kDtypes) {
+    Case work = long_case(kLong / 8);
+    work.dtype = dtype;
+    const InputTensors inputs = InputTensors::key_probe(work, 11);
+    const KeyProbe probe = make_key_probe(work, inputs, {}, 5, 2);
+    const Output right = ProbedOutput(work, inputs).right(probe);
+    const auto fault = [&](const Output& output, Exponentials kind) {
+      return probe_fault(compare_probe(work, probe, reader(output), all_rows(work), 2, kind));
+    };
+    const bool narrow = dtype != Dtype::fp32;
+    for (const double by : {-0.9, 0.9, 1.1}) {  // of what is allowed
+      Output moved = right;
+      for (float& lse : moved.lse) lse += static_cast<float>(by * half_unit(dtype) / 16);
+      EXPECT_EQ(!fault(moved, Exponentials::short_ones), narrow && std::abs(by) < 1) << to_string(dtype) << by;
+      EXPECT_EQ(bool(fault(moved, Exponentials::exact)), narrow) << to_string(dtype) << by;
+      moved.lse[7] += static_cast<float>(by * half_unit(dtype) / 16);  // one row alone
+      EXPECT_EQ(bool(fault(moved, Exponentials::short_ones)), narrow) << to_string(dtype) << by;
+    }
+  }
+}
+
 // By O alone; with an LSE, rows of up to 2^16 keys tell besides.
 TEST(KeyProbe, SaysInHowManyRowsOneKeyShows) {
   const auto telling = [](std::int64_t length, Dtype dtype) {
