@@ -2,6 +2,9 @@
 # Installs what hilbench needs, builds it for this machine, measures sweeps/quick.yaml and writes the report.
 # Without an NVIDIA GPU it builds no GPU code; with one, code for that GPU alone.
 #   --cuda               build GPU code even if there is no GPU: for all architectures, so that others can run it
+#   --cuda 12            the same by CUDA 12.4, which is fetched into build/ (131 MB, on Debian 12 and 13): code for a GTX
+#                        1080, an A100 and an H100, without cuBLAS, cuDNN and NCCL. Chosen by itself if there is a GPU from
+#                        6.1 to 9.0 and no CUDA toolkit that builds code for it
 #   --all-architectures  build GPU code for all architectures even if there is a GPU
 #   --no-install         install nothing; say what is missing
 #   --packages           stop after installing
@@ -11,18 +14,24 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-install=yes until=report tests=OFF cuda=no all=no
-for argument in "$@"; do
-  case $argument in
-    --cuda) cuda=yes ;;
+install=yes until=report tests=OFF cuda=no all=no cuda_12=no
+while [ $# -gt 0 ]; do
+  case $1 in
+    --cuda)
+      cuda=yes
+      case ${2:-} in
+        12) cuda_12=yes; shift ;;
+        [0-9]*) echo "quickstart.sh: --cuda $2: only CUDA 12 can be fetched; --cuda takes the toolkit that is here" >&2; exit 2 ;;
+      esac ;;
     --all-architectures) cuda=yes all=yes ;;
     --no-install) install=no ;;
     --packages) until=packages ;;
     --setup) until=setup ;;
     --tests) tests=ON ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) echo "quickstart.sh: unknown option '$argument'; see --help" >&2; exit 2 ;;
+    *) echo "quickstart.sh: unknown option '$1'; see --help" >&2; exit 2 ;;
   esac
+  shift
 done
 
 # fail STATUS MESSAGE: one line, and the end.
@@ -39,28 +48,75 @@ spent() {
 
 # --- What GPU code is built -------------------------------------------------------------------------------------------
 
-nvcc=${CUDACXX:-$(command -v nvcc || true)}
-[ -n "$nvcc" ] || [ ! -x /usr/local/cuda/bin/nvcc ] || nvcc=/usr/local/cuda/bin/nvcc
 # Compute capabilities of the GPUs here, as "90"; empty: no NVIDIA GPU whose driver works.
 capabilities=$({ nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true; } |
   sed -n 's/^ *\([0-9][0-9]*\)\.\([0-9]\) *$/\1\2/p' | sort -nu)
+nvcc=${CUDACXX:-$(command -v nvcc || true)}
+[ -n "$nvcc" ] || [ ! -x /usr/local/cuda/bin/nvcc ] || nvcc=/usr/local/cuda/bin/nvcc
+known=  # lines "sm_90": what nvcc builds code for; nothing if it is older than CUDA 12
+[ -z "$nvcc" ] || known=$("$nvcc" --list-gpu-code 2>/dev/null || true)
+case $({ "${nvcc:-false}" --version || true; } 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p') in [5-9] | 1[01]) known= ;; esac
+# covered KNOWN: the GPUs here that a compiler which knows these builds code for, as "90 90".
+covered() {
+  local capability
+  for capability in $capabilities; do
+    ! grep -qE "^sm_$capability[af]?$" <<<"$1" || echo "$capability"
+  done
+}
+
+# CUDA 12.4 is fetched if asked for, or if it builds code for a GPU here and the toolkit here builds code for none.
+toolkit_12=$PWD/build/cuda-12.4
+known_12=$(printf 'sm_%s\n' 61 70 72 75 80 86 87 89 90)
+why_12="--cuda 12"  # of messages
+if [ $cuda_12 = no ] && [ -z "${CUDACXX:-}" ] && [ -z "$(covered "$known")" ] && [ -n "$(covered "$known_12")" ]; then
+  if [ -x "$toolkit_12/bin/nvcc" ] || { [ $install = yes ] && grep -qs '^ID=debian$' /etc/os-release; }; then
+    cuda_12=yes why_12="CUDA 12, for the GPU here (--no-install builds without)"
+  fi
+fi
+compiler=  # of C++, for both kinds of code; empty: CMake chooses
+# fits_12 COMPILER: a g++ that CUDA 12.4 takes, and hilbench.
+fits_12() {
+  case $({ "${1:-false}" -dumpversion || true; } 2>/dev/null) in 12 | 12.* | 13 | 13.*) ;; *) return 1 ;; esac
+}
+if [ $cuda_12 = yes ]; then
+  for name in CUDACXX CUDAHOSTCXX CUDAFLAGS CUDAToolkit_ROOT NVCC_CCBIN NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS; do
+    [ -z "${!name:-}" ] || fail 4 "$why_12: it brings its own toolkit, and $name is ${!name}: unset $name"
+  done
+  nvcc=$toolkit_12/bin/nvcc known=$known_12
+  compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null || true)
+  if [ -n "$compiler" ]; then
+    fits_12 "$compiler" || fail 4 "$why_12: it needs g++ 12 or 13, and build/ is configured with $compiler: remove that (rm -r build/CMake*) and run this again"
+  elif [ -n "${CXX:-}" ]; then
+    fits_12 "$CXX" || fail 4 "$why_12: it needs g++ 12 or 13, and CXX is $CXX: unset CXX"
+    compiler=$CXX
+  else
+    for compiler in g++ g++-13 g++-12 ''; do
+      ! fits_12 "$compiler" || break
+    done
+  fi
+fi
 
 gpu_code=none about_gpu_code=  # none, compiled or tracked; what is said of it
 architectures=()               # none: all that the compiler knows
-if [ -n "$nvcc" ] && [ -n "$capabilities" ] && [ $all = no ]; then
-  known=$("$nvcc" --list-gpu-code 2>/dev/null || true)
+if [ -n "$nvcc" ] && [ $all = no ]; then
+  for capability in $(covered "$known"); do architectures+=("$capability-real"); done
   for capability in $capabilities; do
-    if grep -qE "^sm_$capability[af]?$" <<<"$known"; then
-      architectures+=("$capability-real")
-    else
+    [[ " ${architectures[*]} " == *" $capability-real "* ]] ||
       about_gpu_code="the CUDA toolkit builds no code for a GPU of compute capability ${capability%?}.${capability: -1} (docs/machines.md)"
-    fi
   done
 fi
-if [ -z "$nvcc" ]; then
-  [ $cuda = no ] || fail 4 "--cuda: no CUDA compiler here; install a CUDA toolkit, or name its nvcc in CUDACXX"
+if [ $cuda_12 = yes ]; then
+  gpu_code=compiled about_gpu_code="GPU code: by CUDA 12.4"
+  if [ ${#architectures[@]} = 0 ]; then
+    architectures=(61-real 80-real 90a-real 80-virtual)
+  else
+    about_gpu_code+=", for the GPU here alone (${architectures[*]%-real}; --all-architectures builds all)"
+  fi
+  about_gpu_code+="; cuBLAS, cuDNN and NCCL are left out of this build"
+elif [ -z "$nvcc" ]; then
+  [ $cuda = no ] || fail 4 "--cuda: no CUDA compiler here; install a CUDA toolkit, name its nvcc in CUDACXX, or let --cuda 12 fetch one"
   [ -z "$capabilities" ] ||
-    about_gpu_code="there is an NVIDIA GPU, but no CUDA compiler: GPU code is left out; install a CUDA toolkit (docs/machines.md)"
+    about_gpu_code="there is an NVIDIA GPU, but no CUDA compiler: GPU code is left out; --cuda 12 fetches one (docs/machines.md)"
 elif [ $cuda = yes ] || [ ${#architectures[@]} -gt 0 ]; then
   gpu_code=compiled
   if [ ${#architectures[@]} -gt 0 ]; then
@@ -80,6 +136,11 @@ fi
 groups='build run'
 [ $tests = OFF ] || groups+=' tests'
 mapfile -t packages < <(awk -v groups="$groups" 'index(" " groups " ", " " $1 " ") {print $2}' packages.txt)
+if [ $cuda_12 = yes ] && [ -z "$compiler" ]; then
+  # The g++ of Debian 12 is one that CUDA 12.4 takes, and that of later releases is newer.
+  compiler=g++
+  if grep -qs '^VERSION_ID="12"' /etc/os-release; then :; else compiler=g++-13; packages+=(g++-13); fi
+fi
 if [ $gpu_code != none ] && ! python3 -m pip --version >/dev/null 2>&1; then
   packages+=(python3-pip)
 fi
@@ -121,8 +182,18 @@ fetch() {
   PIP_ROOT_USER_ACTION=ignore "$1" -m pip install --quiet --disable-pip-version-check --no-compile --target "$2" "${@:3}"
 }
 
+if [ $cuda_12 = yes ]; then
+  if [ $install = yes ]; then
+    [ -e "$toolkit_12/made-from" ] || echo "== fetching CUDA 12.4"
+    said=$(.cmake/cuda_12/fetch.sh "$toolkit_12" 2>&1) || fail 4 "$why_12: ${said##*$'\n'}"
+    [ -z "$said" ] || echo "   $said"
+  elif [ ! -x "$nvcc" ]; then
+    fail 4 "--cuda 12: not fetched (--no-install), and build/ does not have it"
+  fi
+fi
+
 # Headers of the cuDNN baseline; a build without them leaves the baseline out.
-if [ $gpu_code != none ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h ]; then
+if [ $gpu_code != none ] && [ $cuda_12 = no ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h ]; then
   if [ $install = yes ]; then
     echo "== fetching the headers of nvidia-cudnn-frontend"
     fetch python3 build/cudnn-frontend --no-deps nvidia-cudnn-frontend==1.32.0 ||
@@ -171,6 +242,7 @@ if [ -f build/CMakeCache.txt ]; then
   [ -z "$home" ] || [ "$home" -ef "$PWD" ] || fail 4 "build/ is of another tree, $home: remove it (rm -r build) and run this again"
   [ -z "$(cached HILBENCH_SANITIZE)" ] || fail 4 "build/ is configured with sanitizers: remove it (rm -r build) and run this again"
 else
+  [ -z "$compiler" ] || options+=("-DCMAKE_CXX_COMPILER=$compiler")
   options+=(-G Ninja -DHILBENCH_UNITY=ON)  # from nothing, folders are compiled as one source each
 fi
 # A folder with GPU code keeps it, unless other code is asked for.
@@ -183,7 +255,11 @@ if [ $gpu_code = none ]; then
 elif [ $gpu_code = tracked ]; then
   options+=(-DHILBENCH_CUDA=AUTO -DHILBENCH_DEVICE_CODE=IF_CHANGED -UCMAKE_CUDA_ARCHITECTURES)
 else
+  configured=$(cached CMAKE_CUDA_COMPILER)
+  [ -z "$configured" ] || [ "$configured" -ef "$nvcc" ] ||
+    fail 4 "build/ is configured with another CUDA compiler, $configured: remove that (rm -r build/CMake*) and run this again"
   options+=(-DHILBENCH_CUDA=ON -DHILBENCH_DEVICE_CODE=COMPILED "-DCMAKE_CUDA_COMPILER=$nvcc")
+  [ $cuda_12 = no ] || options+=("-DCMAKE_CUDA_HOST_COMPILER=$compiler" -DCUBLAS_INCLUDE_DIR= -DCUDNN_INCLUDE_DIR= -DNCCL_INCLUDE_DIR=)
   if [ ${#architectures[@]} -gt 0 ]; then
     options+=("-DCMAKE_CUDA_ARCHITECTURES=$(IFS=';'; echo "${architectures[*]}")")
   else

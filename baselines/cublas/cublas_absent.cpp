@@ -1,10 +1,19 @@
-// `cublas` in a build without CUDA.
+// `cublas` in a build without CUDA, or without the header of cuBLAS.
 #include <nlohmann/json.hpp>
 
 #include "baselines/cublas/cublas.hpp"
 #include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
+namespace {
+
+std::string absence() {
+  return cuda_runtime_version() == 0
+             ? kNoGpuCode
+             : "this build has no cuBLAS: configuring found no cublas_v2.h; a whole CUDA toolkit has it";
+}
+
+}  // namespace
 
 const Implementation kCublas = {
     .name = "cublas",
@@ -12,12 +21,12 @@ const Implementation kCublas = {
     .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
-    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return kNoGpuCode; },
+    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return absence(); },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .prepare = [](const Case&, const KernelChoice&, int) -> std::unique_ptr<Execution> { return nullptr; },
     .library =
         [] {
-          return nlohmann::json{{"name", "cuBLAS"}, {"note", kNoGpuCode}};
+          return nlohmann::json{{"name", "cuBLAS"}, {"note", absence()}};
         },
 };
 

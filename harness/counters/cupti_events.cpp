@@ -17,11 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The last library of CUDA 12 first, then older ones. CUDA 13's has the functions but supports none
-// of these devices.
+// CUDA 13's library has the functions but supports none of these devices.
 const LoadedLibrary& cupti_events_library() {
-  static const LoadedLibrary loaded({"libcupti.so.12", "libcupti.so.11.8", "libcupti.so",
-                                     "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"});
+  static const LoadedLibrary loaded(cupti_names({12}));
   return loaded;
 }
 
@@ -151,7 +149,7 @@ class EventCounters : public CuptiCounters {
   void open() {
     const CudaDriver& driver = in_use_driver();
     if (!cupti_events_library())
-      throw CuptiError(fmt::format("{}; install the CUPTI of CUDA 11 or 12 or put it on LD_LIBRARY_PATH",
+      throw CuptiError(fmt::format("{}; install the CUPTI of CUDA 12 or put it on LD_LIBRARY_PATH",
                                    cupti_events_library().why()));
     HILBENCH_CUPTI(cupti_events_library(), cuptiSetEventCollectionMode,
                    static_cast<CUcontext>(driver.context()), CUPTI_EVENT_COLLECTION_MODE_KERNEL);

@@ -5,8 +5,7 @@ namespace hilbench {
 
 std::unique_ptr<CounterBackend> open_cupti_events(const CounterSet& set) {
   return open_none(
-      set,
-      "this build has no CUPTI Event API; build it where CMake finds the CUPTI headers of CUDA 11 or 12");
+      set, "this build has no CUPTI Event API; build it where CMake finds the CUPTI headers of CUDA 12");
 }
 
 }  // namespace hilbench

@@ -1,13 +1,14 @@
 #include "harness/counters/cupti_host.hpp"
 
+#include <cuda.h>
+
 #include "harness/counters/cupti_call.hpp"
 
 namespace hilbench {
 
 const LoadedLibrary& cupti_range_library() {
-  static const LoadedLibrary library({"libcupti.so.13", "libcupti.so.12", "libcupti.so",
-                                      "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
-                                      "/usr/local/cuda/lib64/libcupti.so"});
+  constexpr int kMajor = CUDA_VERSION / 1000;  // of the build
+  static const LoadedLibrary library(cupti_names({kMajor, kMajor == 12 ? 13 : 12}));
   return library;
 }
 

@@ -1,4 +1,4 @@
-#include <cupti.h>
+#include <cupti_activity.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,8 +37,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
                           std::size_t valid);
 
 struct Cupti {
-  LoadedLibrary library{{fmt::format("libcupti.so.{}", CUDA_VERSION / 1000), "libcupti.so",
-                         "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"}};
+  LoadedLibrary library{cupti_names({CUDA_VERSION / 1000})};
   std::string absence;
 
   template <class Function>

@@ -42,6 +42,10 @@ for program in hilbench cuda_tests cupti_tests cuda_faults_tests cuda_baselines_
 done
 # Built only if NCCL's header was found.
 [[ -z $(find "$build" -name nccl_tests -type f -print -quit) ]] || copy_program nccl_tests
+# CUPTI of a toolkit that quickstart.sh fetched: no other machine has it.
+for library in "$build"/cuda-12.4/lib64/lib{cupti,nvperf_host,nvperf_target}.so*; do
+  [[ ! -f $library || -L $library ]] || cp "$library" "$bundle/lib/"
+done
 # Libraries that every Linux with a C++ compiler has are left out.
 usual='linux-vdso|ld-linux|libc\.so|libm\.so|libgcc_s|libstdc\+\+|libpthread|libdl|librt|libgomp'
 for program in "$bundle"/bin/*; do

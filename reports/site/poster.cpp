@@ -30,14 +30,14 @@ struct Mark {
   Interval ci;
   bool other_dtype = false;
 };
-struct Row {
+struct PosterRow {
   double claimed = 0;
   std::string text;
   std::vector<Mark> marks;
 };
 struct Poster {
   std::vector<std::string> machines;
-  std::vector<Row> rows;  // the largest claim first
+  std::vector<PosterRow> rows;  // the largest claim first
   double least = 1, most = 1;
   bool other_dtypes = false;
 
@@ -58,14 +58,14 @@ std::vector<MachineOverview> processors_first(std::vector<MachineOverview> machi
 
 Poster poster_of(const std::vector<MachineOverview>& machines) {
   Poster poster;
-  std::map<std::pair<double, std::string>, Row> rows;
+  std::map<std::pair<double, std::string>, PosterRow> rows;
   for (const MachineOverview& machine : processors_first(machines)) {
     bool any = false;
     for (const SweepOverview& sweep : machine.sweeps)
       for (const ClaimEntry& entry : sweep.claims) {
         if (!is_shown(entry)) continue;
         any = true;
-        Row& row = rows[{-*entry.claimed, entry.case_words}];
+        PosterRow& row = rows[{-*entry.claimed, entry.case_words}];
         row.claimed = *entry.claimed;
         row.text = entry.case_words;
         row.marks.push_back({poster.machines.size(), *entry.measured, entry.ci, entry.other_dtype});
@@ -77,7 +77,7 @@ Poster poster_of(const std::vector<MachineOverview>& machines) {
         std::ranges::any_of(row.marks, [](const Mark& mark) { return !mark.other_dtype; });
     if (in_its_dtype) poster.rows.push_back(std::move(row));
   }
-  for (const Row& row : poster.rows) {
+  for (const PosterRow& row : poster.rows) {
     poster.most = std::max(poster.most, row.claimed);
     for (const Mark& mark : row.marks) {
       poster.other_dtypes = poster.other_dtypes || mark.other_dtype;
@@ -178,7 +178,7 @@ std::string axis_svg(const Poster& poster, double top, double bottom) {
                      "times as fast as linear order (right of 1: faster; logarithmic)", "middle", kPaleInk);
 }
 
-std::string row_svg(const Poster& poster, const Row& row, double y) {
+std::string row_svg(const Poster& poster, const PosterRow& row, double y) {
   const double claimed = poster.place(row.claimed);
   std::string svg =
       label(kLeft - 14, y + 4.5, row.text, "end") +

@@ -27,4 +27,14 @@ std::vector<std::string> toolkit_names(const std::string& name) {
   return names;
 }
 
+std::vector<std::string> cupti_names(std::initializer_list<int> cuda_majors) {
+  std::vector<std::string> names;
+  for (const int major : cuda_majors)
+    for (std::string& name : toolkit_names("libcupti.so." + std::to_string(major)))
+      names.push_back(std::move(name));
+  names.insert(names.end(), {"libcupti.so", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
+                             "/usr/local/cuda/lib64/libcupti.so"});
+  return names;
+}
+
 }  // namespace hilbench

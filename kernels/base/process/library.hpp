@@ -1,6 +1,7 @@
 // Shared libraries loaded on first use.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -31,5 +32,8 @@ class LoadedLibrary {
 // Names to try for a library of the CUDA toolkit: `name` alone, which the dynamic loader searches for, then
 // `name` in each folder in which the build found CUDA and its libraries.
 std::vector<std::string> toolkit_names(const std::string& name);
+// The same for CUPTI of these versions of CUDA, the first before the others, then where NVIDIA's installer
+// puts CUPTI.
+std::vector<std::string> cupti_names(std::initializer_list<int> cuda_majors);
 
 }  // namespace hilbench
