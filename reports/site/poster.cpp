@@ -52,7 +52,7 @@ bool is_shown(const ClaimEntry& entry) {
 }
 
 std::vector<MachineOverview> processors_first(std::vector<MachineOverview> machines) {
-  std::ranges::stable_partition(machines, on_processor);
+  std::stable_partition(machines.begin(), machines.end(), on_processor);
   return machines;
 }
 
