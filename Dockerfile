@@ -11,12 +11,14 @@ COPY packages.txt /tmp/
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git file dpkg-dev \
     $(awk '!/^#/ {print $2}' /tmp/packages.txt) && rm -rf /var/lib/apt/lists/* /tmp/*
 
-FROM debian:bookworm AS cpu-build
+FROM debian:bookworm AS build-tree
 WORKDIR /src
 COPY packages.txt .
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git file dpkg-dev \
     $(awk '$1 == "build" {print $2}' packages.txt) && rm -rf /var/lib/apt/lists/*
 COPY . .
+
+FROM build-tree AS cpu-build
 RUN cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DHILBENCH_TESTS=OFF -DHILBENCH_CUDA=OFF && \
     cmake --build build && cd build && cpack
 
@@ -47,12 +49,7 @@ WORKDIR /data
 ENTRYPOINT ["hilbench"]
 
 # CUDA 12 is fetched by package name (docs/machines.md, "GTX 1080 and A100").
-FROM debian:bookworm AS cuda12-build
-WORKDIR /src
-COPY packages.txt .
-RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git file dpkg-dev \
-    $(awk '$1 == "build" {print $2}' packages.txt) && rm -rf /var/lib/apt/lists/*
-COPY . .
+FROM build-tree AS cuda12-build
 RUN apt-get update && ./quickstart.sh --setup --cuda 12 --all-architectures && cd build && cpack
 
 # CUPTI is loaded on first use, from where the build found it.

@@ -23,16 +23,6 @@ Tone tone(const RunPair& pair) {
   return pair.ratio ? tone_of(pair.ratio->verdict) : Tone::muted;
 }
 
-Table environment_differences_table(const ComparedRuns& runs) {
-  using D = ComparedRuns::Difference;
-  const std::vector<ColumnOf<D>> columns = {
-      {{"key", "what"}, [](const D& d) { return Cell{d.key}; }},
-      {{"a", "A", Align::wrapped}, [](const D& d) { return Cell{d.a}; }},
-      {{"b", "B", Align::wrapped}, [](const D& d) { return Cell{d.b}; }},
-  };
-  return make_table<D>("environment", "", columns, runs.environment);
-}
-
 Table lone_table(const std::vector<const Record*>& records) {
   using R = const Record* const&;
   const std::vector<ColumnOf<const Record*>> columns = {
@@ -66,6 +56,16 @@ std::vector<std::string> sentences(const ComparedRuns& runs) {
 }
 
 }  // namespace
+
+Table environment_differences_table(const ComparedRuns& runs) {
+  using D = ComparedRuns::Difference;
+  const std::vector<ColumnOf<D>> columns = {
+      {{"key", "what"}, [](const D& d) { return Cell{d.key}; }},
+      {{"a", "A", Align::wrapped}, [](const D& d) { return Cell{d.a}; }},
+      {{"b", "B", Align::wrapped}, [](const D& d) { return Cell{d.b}; }},
+  };
+  return make_table<D>("environment", "", columns, runs.environment);
+}
 
 Table compare_table(const ComparedRuns& runs) {
   using P = RunPair;

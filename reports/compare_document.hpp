@@ -10,6 +10,7 @@
 namespace hilbench {
 
 Table compare_table(const ComparedRuns& runs);  // one row for each pair
+Table environment_differences_table(const ComparedRuns& runs);
 Document compare_document(const ComparedRuns& runs, const std::vector<std::string>& gate_reasons);
 
 }  // namespace hilbench

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "reports/compare_document.hpp"
 #include "reports/figures/data_values.hpp"
 #include "reports/records/stats.hpp"
 #include "reports/tables/comparison.hpp"
@@ -93,16 +94,6 @@ std::string speedups_sentence(const std::vector<SideBySide>& pairs) {
                      same == 1 ? std::string("1 lies") : fmt::format("{} lie", same));
 }
 
-Table differences_table(const ComparedRuns& runs) {
-  using D = ComparedRuns::Difference;
-  const std::vector<ColumnOf<D>> columns = {
-      {{"key", "what"}, [](const D& d) { return Cell{d.key}; }},
-      {{"a", "A", Align::wrapped}, [](const D& d) { return Cell{d.a}; }},
-      {{"b", "B", Align::wrapped}, [](const D& d) { return Cell{d.b}; }},
-  };
-  return make_table<D>("differences", "", columns, runs.environment);
-}
-
 }  // namespace
 
 std::vector<SideBySide> side_by_side(const ComparedRuns& runs) {
@@ -184,7 +175,7 @@ json side_by_side_data(const ComparedRuns& runs, const std::vector<SideBySide>& 
 }
 
 Document side_by_side_document(const ComparedRuns& runs, const std::vector<SideBySide>& pairs,
-                               const std::vector<Figure>& figures, const std::vector<std::string>& notes) {
+                               const std::vector<Picture>& pictures, const std::vector<std::string>& notes) {
   Document document{.title = "hilbench: two runs side by side",
                     .question = "What did each of the two machines or builds measure of the same cases?",
                     .machine = fmt::format("A: {}; B: {}", runs.a.machine, runs.b.machine),
@@ -192,10 +183,10 @@ Document side_by_side_document(const ComparedRuns& runs, const std::vector<SideB
                     .tiles = {},
                     .sections = {}};
   if (std::string said = speedups_sentence(pairs); !said.empty()) document.answer.push_back(std::move(said));
-  if (!figures.empty()) {
+  if (!pictures.empty()) {
     Section& drawn =
         document.sections.emplace_back(Section{.id = "figures", .title = "Figures", .blocks = {}});
-    drawn.blocks.insert(drawn.blocks.end(), figures.begin(), figures.end());
+    drawn.blocks.insert(drawn.blocks.end(), pictures.begin(), pictures.end());
   }
   Section& table =
       document.sections.emplace_back(Section{.id = "pairs", .title = "Case by case", .blocks = {}});
@@ -207,7 +198,7 @@ Document side_by_side_document(const ComparedRuns& runs, const std::vector<SideB
   Section& differences = document.sections.emplace_back(
       Section{.id = "differences", .title = "What differs between the runs", .blocks = {}});
   differences.blocks.push_back(Paragraph{fmt::format("A: {}. B: {}.", runs.a.source, runs.b.source)});
-  if (!runs.environment.empty()) differences.blocks.push_back(differences_table(runs));
+  if (!runs.environment.empty()) differences.blocks.push_back(environment_differences_table(runs));
   if (!notes.empty())
     document.sections.push_back({.id = "notes", .title = "What is missing", .blocks = {Bullets{notes}}});
   return document;

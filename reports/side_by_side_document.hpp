@@ -25,6 +25,6 @@ Table side_by_side_table(const std::vector<SideBySide>& pairs);
 nlohmann::json side_by_side_data(const ComparedRuns& runs, const std::vector<SideBySide>& pairs);
 // `figures`: as drawn; `notes`: why one is missing.
 Document side_by_side_document(const ComparedRuns& runs, const std::vector<SideBySide>& pairs,
-                               const std::vector<Figure>& figures, const std::vector<std::string>& notes);
+                               const std::vector<Picture>& pictures, const std::vector<std::string>& notes);
 
 }  // namespace hilbench

@@ -67,19 +67,26 @@ void refuse_judging(const CompareArguments& arguments) {
                       .remedy = "leave one of them out"});
 }
 
+struct DrawnBeside {
+  std::vector<Picture> pictures;
+  std::vector<std::string> notes;
+};
+
 // Draws into `folder`/figures. Two pictures in one page may not share the ids of their clips.
-Drawn draw_beside(const ComparedRuns& runs, const std::vector<SideBySide>& pairs,
-                  const std::filesystem::path& folder) {
+DrawnBeside draw_beside(const ComparedRuns& runs, const std::vector<SideBySide>& pairs,
+                        const std::filesystem::path& folder) {
   const ChartLibrary charts = find_chart_library({});
   std::filesystem::create_directory(folder / "figures");
   Drawn drawn = draw(side_by_side_data(runs, pairs), charts, folder / "figures");
   if (!charts.note.empty()) drawn.notes.push_back(charts.note);
-  for (Figure& figure : drawn.figures) {
-    const std::string svg =
-        read_text(folder / "figures" / (figure.name + ".svg"), "a figure", kMostInputBytes);
-    figure.svg = std::regex_replace(svg, std::regex("(id=\"|url\\(#)clip"), "$1" + figure.name + "-clip");
+  DrawnBeside beside{.notes = drawn.notes};
+  for (const auto& [name, title, caption] : drawn.figures) {
+    const std::string svg = read_text(folder / "figures" / (name + ".svg"), "a figure", kMostInputBytes);
+    beside.pictures.push_back(
+        {name, title, caption,
+         std::regex_replace(svg, std::regex("(id=\"|url\\(#)clip"), "$1" + name + "-clip")});
   }
-  return drawn;
+  return beside;
 }
 
 ExitCode show_side_by_side(const CompareArguments& arguments) {
@@ -88,18 +95,18 @@ ExitCode show_side_by_side(const CompareArguments& arguments) {
   const ComparedRuns runs = compare_runs(a, b);
   const std::vector<SideBySide> pairs = side_by_side(runs);
   std::vector<std::string> notes = {"Figures: -o DIR draws them."};
-  Drawn drawn;
+  DrawnBeside drawn;
   if (!arguments.output.empty()) {
     add_to_folder(arguments.output, [&](const std::filesystem::path& made) {
       drawn = draw_beside(runs, pairs, made);
       notes = drawn.notes;
-      const Document document = side_by_side_document(runs, pairs, drawn.figures, notes);
+      const Document document = side_by_side_document(runs, pairs, drawn.pictures, notes);
       write_file(made / "compare.html", to_html(document));
       write_file(made / "compare.md", to_markdown(document));
       write_file(made / "compare.csv", to_csv(side_by_side_table(pairs)));
     });
   }
-  const Document document = side_by_side_document(runs, pairs, drawn.figures, notes);
+  const Document document = side_by_side_document(runs, pairs, drawn.pictures, notes);
   fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
   return ExitCode::done;
 }

@@ -9,8 +9,8 @@
 
 namespace hilbench {
 
-// One line for each variant, then totals and how long a run takes. `counter_sets`: how many the sweep reads. On
-// a screen with a width all fits it: columns go, long names and reasons have lines of their own.
+// One line for each variant, then totals and how long a run takes. `counter_sets`: how many the sweep reads.
+// On a screen with a width all fits it: columns go, long names and reasons have lines of their own.
 std::string plan_table(const Plan& plan, const Measure& measure = {}, std::size_t counter_sets = 0,
                        const Screen& screen = {});
 

@@ -112,8 +112,7 @@ void export_otava(const History& history, std::ostream& out) {
 // JSON is YAML, and escapes what names may hold.
 void export_otava_config(const History& history, const std::filesystem::path& csv, std::ostream& out) {
   nlohmann::ordered_json metrics = nlohmann::ordered_json::object();
-  for (const std::string& metric : history.metrics)
-    metrics[metric] = {{"column", metric}, {"direction", -1}};
+  for (const std::string& metric : history.metrics) metrics[metric] = {{"column", metric}, {"direction", -1}};
   const nlohmann::ordered_json config = {{"tests",
                                           {{"hilbench",
                                             {{"type", "csv"},

@@ -13,10 +13,9 @@
 namespace hilbench {
 
 struct Figure {
-  std::string name;      // figures/NAME.svg and .png
-  std::string title;     // what it shows
-  std::string caption;   // how to read it, and which machine
-  std::string svg = {};  // the picture itself, for a page that has no script to draw it
+  std::string name;     // figures/NAME.svg and .png
+  std::string title;    // what it shows
+  std::string caption;  // how to read it, and which machine
 };
 
 struct Drawn {

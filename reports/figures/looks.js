@@ -7,7 +7,7 @@ const SHAPES = [
 ];
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [12, 4], [1, 2], [6, 2, 2, 2]];
 
-// Colours of names that often stand beside each other: orders, with what else an id says, kernels and libraries. A
+// Colours of names that often share a figure: orders, with what else an id says, kernels and libraries. A
 // longer name takes the colour of its beginning, and any other name one by its letters.
 const COLOUR_PLACES = {
   linear: 0, hilbert: 1, boxes: 2, morton: 3, residue_boxes: 4, snake: 5, residue_hilbert: 6, random: 7, residue: 8,

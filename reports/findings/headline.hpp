@@ -38,7 +38,7 @@ struct Headline {
 // Of no records the sentence is empty.
 Headline headline_of(const View& view);
 
-// Whether the variants against the reference are what the headline tells of.
+// Whether the headline is about the variants against the reference.
 bool variants_lead(const View& view);
 
 }  // namespace hilbench

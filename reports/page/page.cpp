@@ -25,11 +25,7 @@ struct Renderer {
     return fmt::format("<pre tabindex=\"0\"><code>{}</code></pre>\n", html_text(block.text));
   }
   std::string operator()(const Table& block) const { return to_html(block); }
-  std::string operator()(const Figure& block) const {
-    if (block.svg.empty()) return "";  // the page draws it from the data
-    return fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n", block.svg,
-                       html_text(block.caption));
-  }
+  std::string operator()(const Figure&) const { return ""; }  // the page draws it from the data
   std::string operator()(const Picture& block) const {
     std::string svg = block.svg;
     if (const std::size_t at = svg.find(kNamespace); at != std::string::npos)

@@ -32,9 +32,9 @@ struct SiteOutput {
 };
 
 // Writes index.html, assets/, and for each machine a folder with its page, its findings, and a folder a
-// sweep: page, figure.svg, figure.png and tables/*.csv. poster.svg stands beside the index. All links are
-// relative. Throws UsageError or EnvironmentError if results cannot be read or the site cannot be written;
-// `output` is then as it was.
+// sweep: page, figure.svg, figure.png and tables/*.csv. poster.svg is in the folder of the index. All links
+// are relative. Throws UsageError or EnvironmentError if results cannot be read or the site cannot be
+// written; `output` is then as it was.
 SiteOutput write_site(const SiteInput& input);
 
 // What the first page of a site is made of, from the results below `folder`. Throws as write_site() if they

@@ -60,7 +60,7 @@ class PackagesTest(unittest.TestCase):
     def test_the_dockerfile_names_no_package_itself(self):
         text = (TREE / "Dockerfile").read_text().replace("\\\n", " ")
         installs = re.findall(r"apt-get install ([^&]*)&&", text)
-        self.assertEqual(len(installs), 7)
+        self.assertEqual(len(installs), 6)
         for install in installs:
             rest, lists = re.subn(r"""\$\(awk '(\$1 == "(build|run)"|!/\^#/) \{print \$2\}' (/tmp/)?packages\.txt\)""", "",
                                   install)

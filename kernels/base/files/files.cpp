@@ -99,10 +99,10 @@ void write_file(const fs::path& file, const std::function<void(std::ostream&)>& 
   if (!error) return;
   if (!special) fs::remove(part, ignored);
   const bool no_space = error == std::errc::no_space_on_device || error.value() == EDQUOT;
-  throw_file_error(error.value(), {.what = "cannot write the file",
-                                   .where = file.string(),
-                                   .remedy = no_space ? "free some space, or give another path"
-                                                      : "give another path"});
+  throw_file_error(error.value(),
+                   {.what = "cannot write the file",
+                    .where = file.string(),
+                    .remedy = no_space ? "free some space, or give another path" : "give another path"});
 }
 
 void write_file(const fs::path& file, std::string_view text) {
