@@ -70,16 +70,17 @@ std::string labelled(std::string_view label, const std::string& text, const Scre
 }  // namespace
 
 std::optional<NextRun> next_run(const std::string& command, const Sweep& sweep, const Plan& plan,
-                                std::int64_t measured, const Progress& progress) {
-  const std::int64_t needed = processes_needed(plan);
-  if (measured >= needed) return std::nullopt;
+                                const Done& done, const Progress& progress) {
+  const std::int64_t needed =
+      std::min(kMaxProcesses, std::max(processes_needed(plan), done.undecided ? 2 * done.processes : 0));
+  if (done.processes >= needed) return std::nullopt;
   Measure measure = sweep.measure;
   measure.processes = needed;  // which share the budget
   double seconds = 0;
   for (const Comparison& comparison : plan.comparisons)
     seconds += progress.seconds(expected_time(measure, sweep.counters.size(), comparison));
   return NextRun{.command = in_processes(command, needed),
-                 .seconds = static_cast<double>(needed - measured) * seconds};
+                 .seconds = static_cast<double>(needed - done.processes) * seconds};
 }
 
 std::string last_lines(const ReportInput& input, const std::filesystem::path& folder,

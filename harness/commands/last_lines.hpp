@@ -19,11 +19,16 @@ struct NextRun {
   double seconds = 0;  // about how long it takes
 };
 
-// The same run in as many processes as results need that are sent, priced by what its processes took here.
-// None if they are there. `command`: of this run, as typed. `measured`: processes of the comparison with the
-// fewest.
+// What is done already.
+struct Done {
+  std::int64_t processes = 0;  // of the comparison with the fewest
+  bool undecided = false;      // Headline::undecided
+};
+
+// The same run in as many processes as results need that are sent, or in twice as many as there are if these
+// show nothing; priced by what its processes took here. Otherwise none. `command`: of this run, as typed.
 std::optional<NextRun> next_run(const std::string& command, const Sweep& sweep, const Plan& plan,
-                                std::int64_t measured, const Progress& progress);
+                                const Done& done, const Progress& progress);
 
 // "found: ...", "limits: ...", "next: ..."; `input`: what the folder holds, as read_results() gives it.
 std::string last_lines(const ReportInput& input, const std::filesystem::path& folder,

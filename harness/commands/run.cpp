@@ -21,10 +21,12 @@
 #include "harness/run/runner.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/text/text.hpp"
+#include "reports/findings/headline.hpp"
 #include "reports/records/store.hpp"
 #include "reports/records/store_folder.hpp"
 #include "reports/terminal/results.hpp"
 #include "reports/view/results.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 namespace {
@@ -104,8 +106,8 @@ ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const Task
   print_summary(summary, options.folder);
   // Under a launcher the command as typed is only its end.
   const bool priced = run.site.processes == 1 && summary.ok > 0;
-  const auto next =
-      priced ? next_run(arguments.command, run.sweep, run.plan, summary.processes, progress) : std::nullopt;
+  const Done done{.processes = summary.processes, .undecided = headline_of(view_of(input)).undecided};
+  const auto next = priced ? next_run(arguments.command, run.sweep, run.plan, done, progress) : std::nullopt;
   fmt::print("{}", last_lines(input, options.folder, next, screen_of(stdout)));
   const bool nothing = arguments.require_measured && !measured_any(summary);
   return summary.failed > 0 || nothing ? ExitCode::failed : ExitCode::done;

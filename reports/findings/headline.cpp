@@ -107,6 +107,7 @@ Headline told(const std::vector<std::vector<Outcome>>& kinds, const View& view) 
   for (const std::vector<Outcome>& kind : kinds) all += kind.size();
   const std::vector<Outcome> outcomes = chosen(kinds);
   headline.sentence = outcome_sentence(outcomes.front(), doubts_of(*view.records));
+  headline.undecided = outcomes.front().tally.with(Verdict::inconclusive) == outcomes.front().tally.cases;
   if (const std::string injected = injected_sentence(view); !injected.empty())
     headline.sentence = injected + " " + headline.sentence;
   if (outcomes.size() > 1) headline.table = outcomes_table(outcomes);

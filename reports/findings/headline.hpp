@@ -34,6 +34,7 @@ struct Headline {
   std::string sentence;           // of the first outcome, or what stands in its place
   Table table;                    // the first outcomes; without rows if there is one
   std::vector<std::string> more;  // what the outcomes do not say
+  bool undecided = false;         // of the first outcome nothing is shown in any case
 };
 // Of no records the sentence is empty.
 Headline headline_of(const View& view);

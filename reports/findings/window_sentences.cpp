@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "reports/findings/headline.hpp"
+#include "reports/findings/linear_pairs.hpp"
 #include "reports/findings/sentences.hpp"
 #include "reports/view/format.hpp"
-#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 namespace {
@@ -45,44 +46,31 @@ struct WindowOrder {
   }
 };
 
-// The record of a case that stores everything in raster order and is the same in all else.
-const Record* raster_of(const CaseView& of_case, const Record& ordered) {
-  const auto found = std::find_if(of_case.records.begin(), of_case.records.end(), [&](const Record* record) {
-    return record->pairs && record->kernel == ordered.kernel && record->variant.kernel().order == "linear" &&
-           record->variant.kernel().tiles == ordered.variant.kernel().tiles &&
-           record->variant.kernel().traversal == ordered.variant.kernel().traversal;
-  });
-  return found == of_case.records.end() ? nullptr : *found;
-}
-
 struct WindowOrders {
-  std::vector<WindowOrder> orders;  // the one that gains most first
+  std::vector<WindowOrder> orders;  // that faster in most cases first; of equals, the one that gains most
   Span raster_computed;
   std::size_t cases = 0;
 };
 WindowOrders window_orders(const View& view) {
   std::map<std::string, WindowOrder> orders;
   WindowOrders found;
-  for (const CaseView& of_case : view.cases) {
-    bool compared = false;
-    for (const Record* record : of_case.records) {
-      if (!record->pairs || record->variant.kernel().order == "linear") continue;
-      const Record* raster = raster_of(of_case, *record);
-      const auto ratio = raster != nullptr ? time_ratio(*raster, *record) : std::nullopt;
-      if (!ratio) continue;
-      WindowOrder& order = orders[record->variant_id];
-      order.variant = record->variant_id;
-      order.add(*ratio);
-      order.computed.add(record->pairs->computed / record->pairs->needed);
-      order.raster_computed.add(raster->pairs->computed / raster->pairs->needed);
-      found.raster_computed.add(raster->pairs->computed / raster->pairs->needed);
-      compared = true;
-    }
-    found.cases += compared;
+  std::set<const CaseView*> cases;
+  for (const LinearPair& pair : linear_pairs(view)) {
+    if (!pair.ordered->pairs || !pair.linear->pairs) continue;
+    WindowOrder& order = orders[pair.ordered->variant_id];
+    order.variant = pair.ordered->variant_id;
+    order.add(pair.ratio);
+    order.computed.add(pair.ordered->pairs->computed / pair.ordered->pairs->needed);
+    const double raster = pair.linear->pairs->computed / pair.linear->pairs->needed;
+    order.raster_computed.add(raster);
+    found.raster_computed.add(raster);
+    cases.insert(pair.where);
   }
+  found.cases = cases.size();
   for (auto& [variant, order] : orders) found.orders.push_back(std::move(order));
-  std::ranges::stable_sort(found.orders, std::ranges::greater(),
-                           [](const WindowOrder& order) { return order.speedup.low; });
+  std::ranges::stable_sort(found.orders, std::ranges::greater(), [](const WindowOrder& order) {
+    return std::pair(order.tally.with(Verdict::faster), order.speedup.low);
+  });
   return found;
 }
 

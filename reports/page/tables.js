@@ -51,11 +51,31 @@ function makeFilterable(table, frame) {
   frame.before(el("div", {class: "controls"}, el("label", {class: "control"}, el("span", {}, "Filter"), input), count));
 }
 
+// The first rows of a long table; a button, words in its filter and an address of one of its rows show all.
+const LONGEST = 20, SHOWN = 15;
+function makeShort(table, frame) {
+  const rows = table.tBodies[0].rows.length;
+  const button = el("button", {type: "button", class: "more", click: () => show()}, `Show all ${rows} rows`);
+  const show = () => { table.classList.remove("short"); button.remove(); };
+  const follow = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target || !table.contains(target)) return;
+    show();
+    target.scrollIntoView();
+  };
+  table.classList.add("short");
+  frame.after(button);
+  frame.previousElementSibling.querySelector("input").addEventListener("input", show);
+  addEventListener("hashchange", follow);
+  follow();
+}
+
 function enhanceTables() {
   for (const frame of document.querySelectorAll("main .scroll")) {
     const table = frame.querySelector("table");
     if (table.querySelector("tr.group")) continue;  // its rows belong to what stands above them
     if (table.tBodies[0].rows.length > 1) makeSortable(table);
     if (table.tBodies[0].rows.length > 8) makeFilterable(table, frame);
+    if (table.tBodies[0].rows.length > LONGEST) makeShort(table, frame);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "reports/site/claim_matrix.hpp"
 #include "reports/site/findings_of_all.hpp"
+#include "reports/site/order_matrix.hpp"
 #include "reports/site/pages.hpp"
 #include "reports/site/poster.hpp"
 #include "reports/view/format.hpp"
@@ -89,6 +90,38 @@ std::string rivals_html(const std::vector<Place>& places) {
              "A rival is a library that computes the same case. Above 1, the kernel of this program is "
              "faster. The number links to the record of the case that is worst for the kernel.") +
          to_html(make_table<RivalRow>("rivals", "Kernels against rivals", columns, rows));
+}
+
+struct WindowRow {
+  Place place;
+  const Outcome* outcome = nullptr;
+};
+
+std::string windows_html(const std::vector<Place>& places) {
+  constexpr std::size_t kMost = 3;  // of a sweep
+  std::vector<WindowRow> rows;
+  for (const Place& place : places)
+    for (std::size_t i = 0; i < std::min(kMost, place.sweep->window_orders.size()); ++i)
+      rows.push_back({place, &place.sweep->window_orders[i]});
+  if (rows.empty()) return "";
+  using R = const WindowRow&;
+  const std::vector<ColumnOf<WindowRow>> columns = {
+      {{"sweep", "sweep"},
+       [](R r) {
+         return Cell{r.place.machine->name + " / " + r.place.sweep->name, Tone::plain,
+                     r.place.page() + "#pairs"};
+       }},
+      {{"order", "order"}, [](R r) { return Cell{r.outcome->what}; }},
+      {{"ratio", "times as fast as raster order", Align::right},
+       [](R r) { return Cell{r.outcome->tally.ratios()}; }},
+      {{"verdict", "verdict", Align::wrapped}, [](R r) { return Cell{r.outcome->tally.verdict()}; }},
+      {{"pairs", "what its tiles compute", Align::wrapped}, [](R r) { return Cell{r.outcome->remark}; }},
+  };
+  return paragraph_html(
+             "The three orders of each sweep that are faster in most cases, and the pairs that their tiles "
+             "compute "
+             "for each pair that a window needs.") +
+         to_html(make_table<WindowRow>("windows", "Orders of a grid against raster order", columns, rows));
 }
 
 // One sentence a sweep, with a link to its page.
@@ -195,6 +228,7 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
   for (std::string& sentence : strongest_sentences(machines)) answer.push_back(std::move(sentence));
   const std::vector<Place> places = places_of(machines);
   const std::string matrix = claim_matrix_html(machines);
+  const std::string orders = order_matrix_html(machines);
   const std::vector<Finding> findings = findings_of_all(machines);
   const std::string apart = finding_html(findings, "claims", false) + finding_html(findings, "other_dtypes") +
                             finding_html(findings, "misses");
@@ -217,9 +251,15 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
                                            "ratio that is named under compares. A verdict links to the page "
                                            "that explains it, a number to its record.") +
                                 matrix + apart},
+          {"orders", "Orders against machines",
+           orders.empty() ? ""
+                          : paragraph_html("Each cell: the median over cases of time of linear order / time "
+                                           "of the order, kernel, tiles and traversal equal; below it their "
+                                           "number and range. On a grid, linear order is raster order. The "
+                                           "greener, the faster is the order; the redder, the slower.") +
+                                orders},
           {"rivals", "Kernels against rivals", rivals_html(places)},
-          {"windows", "Windows",
-           sentences_html(places, "#pairs", [](const SweepOverview& sweep) { return sweep.windows; })},
+          {"windows", "Windows", windows_html(places)},
           {"rings", "Rings",
            sentences_html(places, "#rings", [](const SweepOverview& sweep) { return sweep.rings; })},
           {"calibration", "Calibration: two equal variants", calibration},

@@ -29,14 +29,24 @@ std::string sweeps_html(const MachineOverview& machine) {
 
 // Not loaded lazily: then figures that nobody has scrolled to are missing in a picture of the whole page.
 std::string figures_html(const MachineOverview& machine) {
-  std::string html;
+  constexpr std::size_t kFirst = 6;  // the others are folded
+  std::vector<std::string> figures;
   for (const SweepOverview& sweep : machine.sweeps)
     if (sweep.has_picture)
-      html += fmt::format(
+      figures.push_back(fmt::format(
           "<figure><a href=\"{0}/index.html\"><img src=\"{0}/figure.svg\" alt=\"{1}\" width=\"860\" "
           "height=\"480\"></a><figcaption>{1}</figcaption></figure>\n",
-          address_of(sweep.name), html_text(sweep.name + ": " + sweep.subject));
-  return html.empty() ? "" : "<div class=\"panels wide\">\n" + html + "</div>\n";
+          address_of(sweep.name), html_text(sweep.name + ": " + sweep.subject)));
+  if (figures.empty()) return "";
+  const auto panels = [&](std::size_t from, std::size_t to) {
+    return fmt::format("<div class=\"panels wide\">\n{}</div>\n",
+                       fmt::join(figures.begin() + static_cast<std::ptrdiff_t>(from),
+                                 figures.begin() + static_cast<std::ptrdiff_t>(to), ""));
+  };
+  if (figures.size() <= kFirst) return panels(0, figures.size());
+  return fmt::format("{}<details class=\"fold\">\n<summary>{} more</summary>\n{}</details>\n",
+                     panels(0, kFirst), plural(figures.size() - kFirst, "figure", "figures"),
+                     panels(kFirst, figures.size()));
 }
 
 std::string drivers_text(const MachineOverview& machine) {
@@ -62,10 +72,10 @@ PlainPage machine_page(const MachineOverview& machine, const std::string& findin
           .answer = std::move(answer),
           .cards = "",
           .sections = {{"sweeps", "Sweeps", sweeps_html(machine)},
+                       {"figures", "Figures", figures_html(machine)},
+                       {"more", "Pages of findings", more.empty() ? "" : "<ul>\n" + more + "</ul>\n"},
                        {"findings", "Findings",
-                        findings.empty() ? "" : "<div class=\"prose\">\n" + findings + "</div>\n"},
-                       {"more", "More findings", more.empty() ? "" : "<ul>\n" + more + "</ul>\n"},
-                       {"figures", "Figures", figures_html(machine)}}};
+                        findings.empty() ? "" : "<div class=\"prose\">\n" + findings + "</div>\n"}}};
 }
 
 }  // namespace hilbench

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "kernels/base/text/text.hpp"
+#include "reports/findings/linear_pairs.hpp"
 #include "reports/findings/sentences.hpp"
 #include "reports/records/counts.hpp"
 #include "reports/tables/claim_cells.hpp"
@@ -98,6 +99,23 @@ std::vector<RivalEntry> rival_entries(const View& view) {
   return sorted;
 }
 
+std::vector<OrderEntry> order_entries(const View& view) {
+  std::map<std::pair<bool, std::string>, OrderEntry> entries;
+  for (const LinearPair& pair : linear_pairs(view)) {
+    const bool windows = has_windows(*pair.where->work);
+    const std::string& order = pair.ordered->variant.kernel().order;
+    const std::string family = order.substr(0, order.find('.'));
+    OrderEntry& entry = entries[{windows, family}];
+    entry.family = family;
+    entry.windows = windows;
+    entry.ratios.push_back(pair.ratio.ratio);
+    entry.tally.add(pair.ratio);
+  }
+  std::vector<OrderEntry> sorted;
+  for (auto& [key, entry] : entries) sorted.push_back(std::move(entry));
+  return sorted;
+}
+
 std::int64_t cores_of(const Record& record) {
   const nlohmann::json& environment = *record.environment;
   const auto host = environment.is_object() ? environment.find("host") : environment.end();
@@ -134,8 +152,8 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
                      .records = view.record_count,
                      .claims = claim_entries(view, answers),
                      .rivals = rival_entries(view),
+                     .orders = order_entries(view),
                      .rings = rings_sentence(view),
-                     .windows = windows_sentence(view),
                      .window_orders = window_outcomes(view),
                      .against_rivals = rival_outcomes(view),
                      .reported = reported_cases(view)};

@@ -46,6 +46,14 @@ struct RivalEntry {
   std::string evidence;                           // of the lowest
 };
 
+// A family of orders against linear order, kernel and other options equal, over the cases of one kind.
+struct OrderEntry {
+  std::string family;  // "boxes" of boxes.8.16
+  bool windows = false;
+  std::vector<double> ratios;  // time of linear order / time of the order
+  Tally tally;
+};
+
 struct SweepOverview {
   std::string name;     // of the folder
   std::string sweep;    // as the records name it; several folders may hold results of one sweep
@@ -57,7 +65,8 @@ struct SweepOverview {
   std::int64_t cores = 0;          // of the processor; the most that a record names
   std::vector<ClaimEntry> claims;  // that were judged; over all cases only by the claim's own sweep
   std::vector<RivalEntry> rivals;
-  std::string rings, windows;           // sentences; empty if it has none
+  std::vector<OrderEntry> orders;
+  std::string rings;                    // a sentence; empty if it has none
   std::vector<Outcome> window_orders;   // against raster order
   std::vector<Outcome> against_rivals;  // each against its strongest rival
   std::vector<std::string> twins;       // sentences, if at least kFewestTwins were judged

@@ -8,7 +8,8 @@
 
 namespace hilbench {
 
-inline constexpr const char* kPosterFile = "poster.svg";  // beside the index
+// Beside the index.
+inline constexpr const char *kPosterFile = "poster.svg", *kPosterPreview = "poster.png";
 
 // SVG on a light ground of its own. A row for each claimed speedup of at least 1.1 that the claim's own sweep
 // tested, the largest first; a mark with its 95 % interval for each machine, filled in the dtype of the

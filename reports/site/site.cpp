@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "kernels/base/files/files.hpp"
@@ -14,6 +15,7 @@
 #include "reports/figures/report_data.hpp"
 #include "reports/findings/all_tables.hpp"
 #include "reports/page/page.hpp"
+#include "reports/pictures/drawing_program.hpp"
 #include "reports/site/findings_of_all.hpp"
 #include "reports/site/markdown_html.hpp"
 #include "reports/site/new_folder.hpp"
@@ -57,8 +59,7 @@ class SiteWriter {
     std::vector<MachineOverview> overviews;
     for (const MachineFolder& machine : machines_) overviews.push_back(write_machine(machine));
     const PlainPage index = index_page(overviews);
-    if (const std::string poster = poster_svg(overviews); !poster.empty())
-      write_file(folder_ / kPosterFile, poster);
+    if (const std::string poster = poster_svg(overviews); !poster.empty()) write_poster(poster);
     write_file(
         folder_ / "index.html",
         to_html(index,
@@ -119,12 +120,27 @@ class SiteWriter {
     return overview;
   }
 
+  // Previews take no SVG.
+  void write_poster(const std::string& svg) {
+    write_file(folder_ / kPosterFile, svg);
+    if (!pictures_) return;
+    try {
+      write_file(folder_ / kPosterPreview, png_of(svg));
+      picture_ = whole_address(kPosterPreview).value_or(kPosterPreview);
+    } catch (const EnvironmentError& error) {
+      note(std::string("the preview of the index is another picture: ") + error.what());
+    }
+  }
+
+  void note(const std::string& text) {
+    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+  }
+
   // The first figure, which the page of the machine and previews show.
   bool write_picture(const nlohmann::json& data, const fs::path& place) {
     if (!pictures_) return false;
     const Drawn drawn = draw(data, input_.charts, place, "figure");
-    for (const std::string& note : drawn.notes)
-      if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+    for (const std::string& text : drawn.notes) note(text);
     pictures_ = !drawn.figures.empty() || drawn.notes.empty();  // without Node.js, it is not tried again
     return !drawn.figures.empty();
   }
@@ -132,10 +148,14 @@ class SiteWriter {
   // Programs that show previews want the whole address.
   std::string picture_address(const std::string& here, const std::string& file) {
     const std::string address = here + "/" + file;
-    const std::string whole =
-        input_.url.empty() ? "" : input_.url + (input_.url.ends_with('/') ? "" : "/") + address;
-    if (picture_.empty()) picture_ = whole.empty() ? address : whole;
-    return whole.empty() ? file : whole;
+    const std::optional<std::string> whole = whole_address(address);
+    if (picture_.empty()) picture_ = whole.value_or(address);
+    return whole.value_or(file);
+  }
+  // None if it is not known where the site will stand.
+  std::optional<std::string> whole_address(const std::string& address) const {
+    if (input_.url.empty()) return std::nullopt;
+    return input_.url + (input_.url.ends_with('/') ? "" : "/") + address;
   }
   std::string machine_picture(const MachineOverview& machine) {
     for (const SweepOverview& sweep : machine.sweeps)
@@ -190,7 +210,7 @@ class SiteWriter {
   const fs::path& folder_;
   const std::vector<MachineFolder>& machines_;
   std::vector<std::string> notes_;
-  std::string picture_;  // of the index: the first that was drawn
+  std::string picture_;  // of the index: the poster, otherwise the first figure that was drawn
   bool pictures_ = true;
   std::size_t sweeps_ = 0, begun_ = 0;
 };

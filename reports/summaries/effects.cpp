@@ -188,9 +188,9 @@ std::vector<std::string> effects_sentences(const View& view) {
   std::set<const CaseView*> moved;
   for (const VariantPair& pair : pairs)
     if (gains(pair) || loses(pair)) moved.insert(pair.where);
-  std::vector<std::string> said = {
-      fmt::format("In {} of {} some variant is shown to be more than {} faster or slower than its reference.",
-                  moved.size(), cases, margin)};
+  std::vector<std::string> said = {fmt::format(
+      "In {} of {} some variant of a kernel is shown to be more than {} faster or slower than its reference.",
+      moved.size(), cases, margin)};
   for (const std::string& more : {control_sentence(pairs), slot_sentence(pairs)})
     if (!more.empty()) said.push_back(more);
   return said;

@@ -20,8 +20,9 @@ struct SmallRun {
   explicit SmallRun(const std::string& measure = "")
       : sweep(parse_sweep("name: plan\n" + std::string(kTwoCases) + kVariants + measure, "plan.yaml")),
         plan(make_plan(sweep, planning_site())) {}
-  std::optional<NextRun> next(const std::string& command, std::int64_t measured) const {
-    return next_run(command, sweep, plan, measured, progress);
+  std::optional<NextRun> next(const std::string& command, std::int64_t processes,
+                              bool undecided = false) const {
+    return next_run(command, sweep, plan, {processes, undecided}, progress);
   }
   Sweep sweep;
   Plan plan;
@@ -39,6 +40,16 @@ TEST(NextRun, IsTheSameRunInAsManyProcessesAsResultsNeed) {
     EXPECT_EQ(run.next(typed, 1)->command, next);
   EXPECT_FALSE(run.next("hilbench run quick", 10)) << "they are there";
   EXPECT_TRUE(run.next("hilbench run quick", 9));
+}
+
+TEST(NextRun, HasTwiceTheProcessesIfEnoughShowNothing) {
+  const SmallRun run;
+  const auto next = run.next("hilbench run quick --processes 10", 10, true);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->command, "hilbench run quick --processes 20");
+  EXPECT_LT(next->seconds, run.next("hilbench run quick", 0)->seconds)
+      << "20 processes share the budget of 10";
+  EXPECT_EQ(run.next("hilbench run quick", 1, true)->command, "hilbench run quick --processes 10");
 }
 
 TEST(NextRun, CostsWhatItsProcessesTake) {

@@ -193,6 +193,10 @@ def check_tables(browser, root):
     browser.js("document.querySelector('#sweeps thead button').click()")
     names = browser.js("[...document.querySelectorAll('#sweeps tbody tr')].map((row) => row.cells[0].textContent)")
     expect(sorted(titles) == sorted(names) and names == sorted(names, key=str.lower), "the table of sweeps sorts")
+    shown = "[...document.querySelectorAll('#sweeps tbody tr')].filter((row) => row.checkVisibility()).length"
+    expect(browser.js(shown) == 15, "a long table begins with 15 rows")
+    browser.js("document.querySelector('#sweeps .more').click()")
+    expect(browser.js(shown) == len(titles), "its button shows all rows")
     browser.js("document.getElementById('theme').click()")
     expect(browser.js("document.documentElement.dataset.theme") == "dark", "the switch changes the colours")
 
@@ -258,6 +262,9 @@ def check_published(browser, hilbench, out, pictures, slowness):
     expect(max(sizes.values()) < MOST_PAGE, f"a page has {max(sizes.values())} bytes")
     expect(sizes[out / "index.html"] < MOST_INDEX, f"the index has {sizes[out / 'index.html']} bytes")
     print(f"{check_links(out, sizes)} links")
+    if shutil.which("rsvg-convert"):
+        expect((out / "poster.png").read_bytes().startswith(b"\x89PNG"), "previews show the poster")
+        expect('"og:image" content="poster.png"' in (out / "index.html").read_text(), "the index names its preview")
     check_claims(browser, out)
     check_tables(browser, out)
     for page in ("index.html", "machines/h200/index.html", "machines/h200/gpu-peak/index.html",

@@ -48,7 +48,7 @@ TEST(Effects, AreListedWithThoseThatTheControlReaches) {
   const std::vector<std::string> said = effects_sentences(view);
   ASSERT_EQ(said.size(), 2u);
   EXPECT_EQ(said[0],
-            "In 2 of 2 cases some variant is shown to be more than 1 % faster or slower than its reference.");
+            "In 2 of 2 cases some variant of a kernel is shown to be more than 1 % faster or slower than its reference.");
   EXPECT_EQ(said[1], "Random order, the control, reaches 1 of the 2 gains of other orders.");
 }
 
@@ -59,7 +59,7 @@ TEST(Effects, OfLessThanTheMarginAreNone) {
   EXPECT_EQ(
       effects_sentences(view_of(input)),
       std::vector<std::string>{
-          "In 0 of 1 case some variant is shown to be more than 1 % faster or slower than its reference."});
+          "In 0 of 1 case some variant of a kernel is shown to be more than 1 % faster or slower than its reference."});
   EXPECT_TRUE(effects_sentences(view_of({})).empty());
 }
 
