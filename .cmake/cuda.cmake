@@ -39,7 +39,7 @@ set(CMAKE_CUDA_EXTENSIONS OFF)
 # What a GPU of a major version runs best or at all, as far as the compiler knows it; PTX serves later ones.
 if(NOT asked_architectures)
   execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known_code COMMAND_ERROR_IS_FATAL ANY)
-  foreach(architecture 61 70 75 80 90)
+  foreach(architecture 61 70 75 80 86 89 90 100 120)
     if(known_code MATCHES "sm_${architecture}[^0-9]")
       list(APPEND asked_architectures ${architecture}-real)
     endif()

@@ -59,7 +59,8 @@ void assume_gpus(const Sweep& sweep, const SiteOptions& options, Site& site) {
 Site find_site(const Sweep& sweep, const SiteOptions& options) {
   Site site{.host = inspect_host(), .named_memory_bytes = options.memory_bytes};
   if (some_case(sweep, [](DeviceKind device) { return device != DeviceKind::cpu; })) {
-    const GpuSurvey survey = survey_gpus();
+    const GpuSurvey survey =
+        options.planned_gpu ? GpuSurvey{.gpus = {*options.planned_gpu}, .absence = ""} : survey_gpus();
     site.gpu_absence = survey.absence;
     if (options.local_rank)
       site.gpu = gpu_of_process(survey.gpus, *options.local_rank);

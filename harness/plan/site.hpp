@@ -38,6 +38,7 @@ struct SiteOptions {
   std::optional<std::int64_t> memory_bytes;  // Site::named_memory_bytes
   std::optional<int> local_rank;             // number of this process on its host, if it is one of several
   int processes = 1;                         // of the launcher; read for `plan_only`
+  std::optional<Gpu> planned_gpu;            // for `plan_only`: in place of the GPUs that are here
 };
 
 // Surveys the host, and its GPUs if some case may use one. Throws EnvironmentError if a GPU that is named is
