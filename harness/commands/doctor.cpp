@@ -306,7 +306,8 @@ void add_doctor(Commands& commands) {
         fmt::print("{}", doctor_report());
         return ExitCode::done;
       });
-  options.examples({{"hilbench doctor", "before the first run, and if something is skipped"}});
+  options.examples({{"hilbench doctor", "before the first run, and if something is skipped"},
+                    {"HILBENCH_CUPTI=cuda-12/lib64/libcupti.so.12 hilbench doctor", "count GPUs by another CUPTI"}});
 }
 
 }  // namespace hilbench

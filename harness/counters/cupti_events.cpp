@@ -148,7 +148,7 @@ class GroupSets {
 
  private:
   static std::vector<CUpti_EventGroup> groups_of(const CUpti_EventGroupSet& set) {
-    return {set.eventGroups, set.eventGroups + set.numEventGroups};
+    return std::vector<CUpti_EventGroup>(set.eventGroups, set.eventGroups + set.numEventGroups);
   }
 
   CUpti_EventGroupSets* sets_ = nullptr;

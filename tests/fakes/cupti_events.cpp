@@ -81,7 +81,7 @@ CUptiResult answer(Value value, std::size_t* room, void* to) {
   return answer(&value, sizeof value, room, to);
 }
 
-std::uint32_t instances_of(const Group& group) {
+std::uint32_t counted_by(const Group& group) {
   return group.all_instances ? instances_of(group.domain).counted : 1;
 }
 
@@ -114,7 +114,7 @@ CUptiResult switch_groups(CUpti_EventGroupSet* set, bool on) {
 }
 
 std::vector<std::uint64_t> read(const Group& group, CUpti_EventID event) {
-  std::vector<std::uint64_t> values(instances_of(group));
+  std::vector<std::uint64_t> values(counted_by(group));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = number("HILBENCH_STUB_EVENTS", 1) * kEvents.at(event).first * (i + 1);
   if (!values.empty()) values[0] = number("HILBENCH_STUB_VALUE", values[0]);
@@ -240,7 +240,7 @@ CUptiResult CUPTIAPI cuptiEventGroupGetAttribute(CUpti_EventGroup handle, CUpti_
     case CUPTI_EVENT_GROUP_ATTR_EVENTS:
       return answer(group.events.data(), group.events.size() * sizeof(CUpti_EventID), room, value);
     case CUPTI_EVENT_GROUP_ATTR_INSTANCE_COUNT:
-      return answer(instances_of(group), room, value);
+      return answer(counted_by(group), room, value);
     default:
       return CUPTI_ERROR_INVALID_PARAMETER;
   }
