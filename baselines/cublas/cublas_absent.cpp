@@ -10,7 +10,8 @@ namespace {
 std::string absence() {
   return cuda_runtime_version() == 0
              ? kNoGpuCode
-             : "this build has no cuBLAS: configuring found no cublas_v2.h; a whole CUDA toolkit has it";
+             : "this build has no cuBLAS: ./quickstart.sh --cuda 12 leaves it out; --cuda builds it with an "
+               "installed CUDA toolkit";
 }
 
 }  // namespace

@@ -2,13 +2,18 @@
 #include <nlohmann/json.hpp>
 
 #include "baselines/cudnn/cudnn.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 namespace {
 
-constexpr const char* kAbsence =
-    "this build has no cuDNN: configuring found no CUDA toolkit, no cudnn.h, or no headers of "
-    "nvidia-cudnn-frontend (PyPI); quickstart.sh downloads the latter";
+std::string why_absent() {
+  return cuda_runtime_version() == 0
+             ? kNoGpuCode
+             : "this build has no cuDNN: ./quickstart.sh --cuda 12 leaves it out; --cuda builds it with an "
+               "installed CUDA toolkit, cuDNN's headers, and those of nvidia-cudnn-frontend, which it "
+               "fetches";
+}
 
 Implementation absent(std::string_view name, std::string_view help) {
   return {
@@ -17,12 +22,12 @@ Implementation absent(std::string_view name, std::string_view help) {
       .kind = ImplementationKind::baseline,
       .device = DeviceKind::cuda,
       .peak_unit = [](const Case&) -> std::string_view { return "bf16_tensor"; },
-      .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return kAbsence; },
+      .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return why_absent(); },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
       .prepare = [](const Case&, const KernelChoice&, int) -> std::unique_ptr<Execution> { return nullptr; },
       .library =
           [] {
-            return nlohmann::json{{"name", "cuDNN"}, {"note", kAbsence}};
+            return nlohmann::json{{"name", "cuDNN"}, {"note", why_absent()}};
           },
   };
 }

@@ -19,6 +19,7 @@
 #include "harness/counters/backends.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cuda_driver.hpp"
+#include "harness/counters/cupti_library.hpp"
 #include "harness/device/nvml.hpp"
 #include "harness/run/build_info.hpp"
 #include "harness/run/environment.hpp"
@@ -97,8 +98,7 @@ ProbeFinding look_at_blas() {
 }
 
 // Tries to count every event of a counter set, with no work in between.
-ProbeFinding look_at_counters(std::string_view name, CounterTarget target) {
-  const CounterSet set = counter_set(name, target);
+ProbeFinding look_at_counters(const CounterSet& set) {
   const auto counters = count(
       set, 1, [] {}, [] {});
   std::string open;
@@ -153,7 +153,8 @@ ProbeFinding look_at_driver() {
     return {.text = "the driver returns errors; check whether nvidia-smi works"};
   if (version / 1000 < cuda_runtime_version() / 1000)
     return {.text = old_driver(version, cuda_runtime_version())};
-  return {devices > 0, fmt::format("{} devices, CUDA {}.{}", devices, version / 1000, version % 1000 / 10)};
+  return {devices > 0, fmt::format("{} {}, CUDA {}.{}", devices, devices == 1 ? "device" : "devices",
+                                   version / 1000, version % 1000 / 10)};
 }
 
 // "; GPU 0 is split (MIG): ..." for each GPU that is split, as NVML reports it.
@@ -180,14 +181,30 @@ ProbeFinding look_at_nvml() {
   const Nvml& nvml = Nvml::get();
   if (!nvml.is_here()) return {.text = nvml.absence() + "; it comes with NVIDIA's driver"};
   if (!nvml_absence().empty()) return {.text = nvml_absence()};
-  const auto version = nvml.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
-  std::array<char, 96> text{};
-  if (version == nullptr || version(text.data(), text.size()) != 0)
-    return {.text = "NVML does not return the driver's version"};
-  return {true, fmt::format("driver {}{}", text.data(), split_gpus(nvml))};
+  const std::string version = nvml_driver_version();
+  if (version.empty()) return {.text = "NVML does not return the driver's version"};
+  return {true, fmt::format("driver {}{}", version, split_gpus(nvml))};
 }
 
+// Why no kernel of this build runs on a GPU of this compute capability; "" if one does.
+std::string why_no_times(CounterTarget capability) {
+  if (!look_at_gpu_code().works) return "see GPU code above";
+  if (!look_at_driver().works) return "see NVIDIA driver above";
+  const Gpu gpu{.compute_capability = capability};
+  std::string why;
+  for (const Implementation* each : implementation_table()) {
+    if (each->kind != ImplementationKind::kernel || each->device != DeviceKind::cuda) continue;
+    const Refusal reason = each->why_not_on == nullptr ? std::nullopt : each->why_not_on(gpu);
+    if (!reason) return "";
+    if (each->name == "dilated_simt") why = *reason;  // the one for any GPU
+  }
+  return why;
+}
+
+// What works is known from driver, CUPTI and GPU, before anything is counted.
 ProbeFinding look_at_cupti() {
+  if (std::string absence = find_cupti_range().absence; !named_cupti().empty() && !absence.empty())
+    return {.text = std::move(absence)};
   std::ifstream in("/proc/driver/nvidia/params");
   const std::string permission = profiling_permission({std::istreambuf_iterator<char>(in), {}});
   const CudaDriver& driver = CudaDriver::get();
@@ -195,7 +212,13 @@ ProbeFinding look_at_cupti() {
     return {.text =
                 fmt::format("nothing to count on: {}",
                             driver.unavailable().empty() ? "device 0 has no context" : driver.unavailable())};
-  ProbeFinding finding = look_at_counters("default", counter_target(DeviceKind::cuda));
+  const CounterTarget gpu = counter_target(DeviceKind::cuda);
+  const CounterSet set = counter_set("default", gpu);
+  const std::string against = set.unavailable.empty() ? why_not_countable(set) : set.unavailable;
+  ProbeFinding finding = against.empty() ? look_at_counters(set) : ProbeFinding{.text = against};
+  if (!finding.works) return {.text = without_counters(why_no_times(gpu), finding.text)};
+  const CuptiFound cupti = find_cupti(set);
+  finding.text += fmt::format("; by {}, {}", cupti.path, cupti_text(cupti.version));
   if (!permission.empty()) finding.text += "; " + permission;
   return finding;
 }
@@ -230,8 +253,8 @@ constexpr auto kParts = std::to_array<Part>({
     {"cores", look_at_cores},
     {"huge pages", look_at_huge_pages},
     {"BLAS (baseline gemm)", look_at_blas},
-    {"perf hardware events", [] { return look_at_counters("default", kCpuTarget); }},
-    {"perf software events", [] { return look_at_counters("software", kCpuTarget); }},
+    {"perf hardware events", [] { return look_at_counters(counter_set("default", kCpuTarget)); }},
+    {"perf software events", [] { return look_at_counters(counter_set("software", kCpuTarget)); }},
     {"Vega",
      [] {
        const ChartLibrary charts = find_chart_library({});
@@ -265,6 +288,11 @@ std::string section(const std::array<Part, size>& parts) {
 
 }  // namespace
 
+std::string without_counters(const std::string& why_no_times, const std::string& why_no_counters) {
+  const std::string times = why_no_times.empty() ? "times yes," : fmt::format("times no: {};", why_no_times);
+  return fmt::format("{} counters no: {}", times, why_no_counters);
+}
+
 std::string doctor_report() {
   return fmt::format(
       "{}\n\nmeasuring on processors\n{}\nmeasuring on GPUs, and what rings use (NCCL, MPI)\n{}",
@@ -278,7 +306,8 @@ void add_doctor(Commands& commands) {
         fmt::print("{}", doctor_report());
         return ExitCode::done;
       });
-  options.examples({{"hilbench doctor", "before the first run, and if something is skipped"}});
+  options.examples({{"hilbench doctor", "before the first run, and if something is skipped"},
+                    {"HILBENCH_CUPTI=cuda-12/lib64/libcupti.so.12 hilbench doctor", "count GPUs by another CUPTI"}});
 }
 
 }  // namespace hilbench

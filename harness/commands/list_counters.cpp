@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/counters/counters.hpp"
+#include "harness/counters/cupti_library.hpp"
 
 namespace hilbench {
 namespace {
@@ -42,8 +43,8 @@ std::string unavailable_here(const CounterSet& set) {
   if (set.last == kCpuTarget) return "";  // each event is tried by itself
   const CounterTarget here = counter_target(DeviceKind::cuda);
   if (here < kCpuTarget) return "no CUDA device answers";
-  return set.first <= here && here <= set.last ? ""
-                                               : fmt::format("the device here has {}", target_name(here));
+  if (here < set.first || set.last < here) return fmt::format("the device here has {}", target_name(here));
+  return why_not_countable(set);
 }
 
 std::string list_counter_set(const CounterSet& set) {

@@ -13,17 +13,12 @@ Counter absent(const std::string& unit, std::string_view source, std::string rea
   return {.unit = unit, .source = std::string(source), .reason = std::move(reason)};
 }
 
-Counter present(double value, const std::string& unit, std::string_view source, bool scaled, int passes) {
-  return {.value = value,
-          .unit = unit,
-          .source = std::string(source) + (scaled ? ", scaled" : ""),
-          .passes = passes};
-}
-
 Counter present(const RawCount& count, const std::string& unit, std::string_view source, int passes) {
-  Counter counter = present(*count.value, unit, source, count.scaled, passes);
-  counter.ranks = count.ranks;
-  return counter;
+  return {.value = *count.value,
+          .unit = unit,
+          .source = fmt::format("{}{}{}", source, count.scaled ? ", scaled" : "", count.fake ? ", fake" : ""),
+          .passes = passes,
+          .ranks = count.ranks};
 }
 
 RawCount find_raw(const RawCounts& raw, const std::string& name) {
@@ -40,6 +35,7 @@ RawCount add_up(const RawCounts& raw, const std::vector<std::string>& names) {
     if (!part.value) return {.reason = fmt::format("needs {}: {}", name, part.reason)};
     sum.value = *sum.value + *part.value;
     sum.scaled = sum.scaled || part.scaled;
+    sum.fake = sum.fake || part.fake;
   }
   return sum;
 }
@@ -52,8 +48,10 @@ Counter derive(const DerivedCounter& derived, const RawCounts& raw, std::string_
     if (!part.value) return absent(derived.unit, source, part.reason);
   if (*denominator.value == 0)
     return absent(derived.unit, source, fmt::format("{} is 0", fmt::join(derived.denominator, " + ")));
-  const double value = derived.offset + derived.scale * *numerator.value / *denominator.value;
-  Counter counter = present(value, derived.unit, source, numerator.scaled || denominator.scaled, passes);
+  const RawCount ratio = {.value = derived.offset + derived.scale * *numerator.value / *denominator.value,
+                          .scaled = numerator.scaled || denominator.scaled,
+                          .fake = numerator.fake || denominator.fake};
+  Counter counter = present(ratio, derived.unit, source, passes);
   check_share(derived.name, counter);
   return counter;
 }
@@ -72,6 +70,7 @@ RawCount over_ranks(const CounterEvent& event, const std::vector<RawCounts>& ran
     }
     all.ranks.push_back(*own.value);
     all.scaled = all.scaled || own.scaled;
+    all.fake = all.fake || own.fake;
   }
   if (all.ranks.empty()) return {.reason = "no rank counted"};
   all.value = std::accumulate(all.ranks.begin(), all.ranks.end(), 0.0);

@@ -70,7 +70,8 @@ CounterTarget counter_target(DeviceKind device);
 struct RawCount {
   std::optional<double> value;
   std::string reason;
-  bool scaled = false;        // counted for a part of the time and extrapolated; the source says so
+  bool scaled = false;        // counted for a part of the time or of the chip; the source says so
+  bool fake = false;          // by a library that stands in for CUPTI in tests; the source says so
   std::vector<double> ranks;  // of a ring: one for each rank, or for each GPU if ranks share GPUs
 };
 using RawCounts = std::map<std::string, RawCount>;  // by CounterEvent::name
@@ -97,7 +98,7 @@ void close_counters();
 
 // The counters of the set, with the derived ones. A ratio with a missing part is absent, with that
 // part's reason. Events of the set that are not in `raw` are absent too. The source of a scaled value
-// is "SOURCE, scaled".
+// is "SOURCE, scaled", that of a fake one "SOURCE, fake".
 std::map<std::string, Counter> finish_counters(const CounterSet& set, const RawCounts& raw,
                                                std::string_view source, int passes);
 

@@ -31,6 +31,7 @@ CudaDriver::CudaDriver() {
   }
   const auto init = library.find<int(unsigned)>("cuInit");
   const auto count_devices = library.find<int(int*)>("cuDeviceGetCount");
+  get_version_ = library.find<int(int*)>("cuDriverGetVersion");
   get_context_ = library.find<int(void**)>("cuCtxGetCurrent");
   get_device_ = library.find<int(int*)>("cuCtxGetDevice");
   get_bus_id_ = library.find<int(char*, int, int)>("cuDeviceGetPCIBusId");
@@ -74,6 +75,11 @@ CounterTarget CudaDriver::capability() const {
       get_attribute_(&minor, kCapabilityMinor, device()) != 0)
     return -1;
   return 10 * major + minor;
+}
+
+int CudaDriver::cuda_version() const {
+  int version = 0;
+  return get_version_ != nullptr && get_version_(&version) == 0 ? version : 0;
 }
 
 bool CudaDriver::make_context() const {

@@ -19,6 +19,7 @@ class CudaDriver {
   std::string pci_bus_id() const;  // of device(): "0000:1b:00.0"; "" if there is none
   // Compute capability of device(): 10 * major + minor; -1 if no device answers.
   CounterTarget capability() const;
+  int cuda_version() const;  // that the driver supports: 13000; 0 if there is no driver
   // If the calling thread has no context, gives it the primary context of device 0. False if that fails.
   bool make_context() const;
   // Waits for all work of the current context. Returns 0, or the CUresult of the failure.
@@ -27,6 +28,7 @@ class CudaDriver {
  private:
   CudaDriver();
   std::string unavailable_;
+  int (*get_version_)(int*) = nullptr;
   int (*get_context_)(void**) = nullptr;
   int (*get_device_)(int*) = nullptr;
   int (*get_bus_id_)(char*, int, int) = nullptr;

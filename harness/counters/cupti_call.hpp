@@ -10,6 +10,7 @@
 
 #include "harness/counters/backends.hpp"
 #include "harness/counters/cuda_driver.hpp"
+#include "harness/counters/cupti_library.hpp"
 #include "kernels/base/process/library.hpp"
 
 namespace hilbench {
@@ -20,16 +21,21 @@ class CuptiError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+template <class Function>
+Function* cupti_function(const LoadedLibrary& library, const char* name) {
+  Function* function = library.find<Function>(name);
+  if (function == nullptr)
+    throw CuptiError(fmt::format(
+        "{} has no {}: it belongs to another CUDA version; put the CUPTI of the CUDA version that "
+        "hilbench was built with on LD_LIBRARY_PATH, or name it in HILBENCH_CUPTI",
+        library.name(), name));
+  return function;
+}
+
 template <class Function, class... Arguments>
 void call_cupti(const LoadedLibrary& library, const char* name, Arguments... arguments) {
-  const auto function = library.find<Function>(name);
-  if (function == nullptr)
-    throw CuptiError(
-        fmt::format("{} has no {}: it belongs to another CUDA version; put the CUPTI of the CUDA "
-                    "version that hilbench was built with on LD_LIBRARY_PATH",
-                    library.name(), name));
-  if (const CUptiResult status = function(arguments...); status != CUPTI_SUCCESS)
-    throw CuptiError(cupti_failure(name, status));
+  const CUptiResult status = cupti_function<Function>(library, name)(arguments...);
+  if (status != CUPTI_SUCCESS) throw CuptiError(cupti_failure(name, status));
 }
 
 // What both CUPTI backends share. After the first failure every counter is absent and no pass follows.
@@ -52,6 +58,9 @@ class CuptiCounters : public CounterBackend {
     if (!driver.unavailable().empty()) throw CuptiError(driver.unavailable());
     if (driver.context() == nullptr) throw CuptiError("no CUDA device is in use by this thread");
     return driver;
+  }
+  static void require_countable(const CuptiFound& cupti) {
+    if (const std::string why = why_not_countable(cupti); !why.empty()) throw CuptiError(why);
   }
   static RawCount finite(double value) {
     if (!std::isfinite(value)) return {.reason = "CUPTI returned no number for it"};

@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include "harness/counters/cupti_call.hpp"
+#include "harness/counters/cupti_library.hpp"
 
 namespace hilbench {
 
@@ -12,10 +13,13 @@ const LoadedLibrary& cupti_range_library() {
   return library;
 }
 
+CuptiFound find_cupti_range() {
+  return look_at_cupti(cupti_range_library(),
+                       "install the CUDA toolkit's CUPTI or put it on LD_LIBRARY_PATH");
+}
+
 CuptiHost::CuptiHost(const std::string& chip, const std::uint8_t* availability) {
-  if (!cupti_range_library())
-    throw CuptiError(fmt::format("{}; install the CUDA toolkit's CUPTI or put it on LD_LIBRARY_PATH",
-                                 cupti_range_library().why()));
+  if (const std::string absence = find_cupti_range().absence; !absence.empty()) throw CuptiError(absence);
   auto params = HILBENCH_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params);
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip.c_str();

@@ -253,9 +253,7 @@ class RangeCounters : public CuptiCounters {
 
   void open() {
     const CudaDriver& driver = in_use_driver();
-    if (!library())
-      throw CuptiError(
-          fmt::format("{}; install the CUDA toolkit's CUPTI or put it on LD_LIBRARY_PATH", library().why()));
+    require_countable(find_cupti_range());
     void* const context = driver.context();
     if (counting().contexts.count(context) != 0)
       throw CuptiError("this process already counts on this device");

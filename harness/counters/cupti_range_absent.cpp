@@ -1,5 +1,6 @@
 // Used in place of cupti_host.cpp and cupti_range.cpp if CUPTI's headers of CUDA 12.6 or later are not found.
 #include "harness/counters/backends.hpp"
+#include "harness/counters/cupti_library.hpp"
 
 namespace hilbench {
 namespace {
@@ -15,6 +16,10 @@ std::unique_ptr<CounterBackend> open_cupti_range(const CounterSet& set) {
 }
 
 void close_cupti_range() {}
+
+CuptiFound find_cupti_range() {
+  return {.absence = kReason};
+}
 
 HostCheck check_cupti_set(const CounterSet&, const std::string&) {
   return {.unavailable = kReason};

@@ -85,7 +85,6 @@ struct Queries {
   int (*whole_of)(Handle,
                   Handle*) = optional<int(Handle, Handle*)>("nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
   // Optional: settings of the GPU that records hold if the driver gives them.
-  int (*driver)(char*, unsigned) = optional<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
   int (*power_limit)(Handle, unsigned*) = optional<int(Handle, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit");
   int (*ecc)(Handle, unsigned*,
              unsigned*) = optional<int(Handle, unsigned*, unsigned*)>("nvmlDeviceGetEccMode");
@@ -158,10 +157,8 @@ struct GpuMonitor::State {
   nlohmann::json settings() const {
     nlohmann::json json = {{"driver", nullptr}, {"power_limit_w", nullptr}, {"ecc", nullptr}};
     if (handle == nullptr) return json;
-    std::array<char, 96> version{};
     unsigned milliwatt_limit = 0, now = 0, after_restart = 0;
-    if (nvml().driver != nullptr && nvml().driver(version.data(), version.size()) == 0)
-      json["driver"] = version.data();
+    if (std::string version = nvml_driver_version(); !version.empty()) json["driver"] = std::move(version);
     if (nvml().power_limit != nullptr && nvml().power_limit(whole, &milliwatt_limit) == 0)
       json["power_limit_w"] = milliwatt_limit * 1e-3;
     if (nvml().ecc != nullptr && nvml().ecc(whole, &now, &after_restart) == 0) json["ecc"] = now != 0;

@@ -23,7 +23,7 @@ Json json_of(const RawCounts& counts) {
   Json made = Json::object();
   for (const auto& [name, count] : counts) {
     if (count.value)
-      made[name] = {{"value", *count.value}, {"scaled", count.scaled}};
+      made[name] = {{"value", *count.value}, {"scaled", count.scaled}, {"fake", count.fake}};
     else
       made[name] = {{"reason", count.reason}};
   }
@@ -34,7 +34,9 @@ RawCounts counts_from_json(const Json& json) {
   RawCounts counts;
   for (const auto& [name, count] : json.items()) {
     if (count.contains("value"))
-      counts[name] = {.value = count.at("value").get<double>(), .scaled = count.at("scaled").get<bool>()};
+      counts[name] = {.value = count.at("value").get<double>(),
+                      .scaled = count.at("scaled").get<bool>(),
+                      .fake = count.at("fake").get<bool>()};
     else
       counts[name] = {.reason = count.at("reason").get<std::string>()};
   }

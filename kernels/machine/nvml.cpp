@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace hilbench {
 namespace {
 
@@ -34,6 +36,14 @@ Nvml::Nvml() {
 const Nvml& Nvml::get() {
   static const Nvml nvml;
   return nvml;
+}
+
+std::string nvml_driver_version() {
+  const Nvml& nvml = Nvml::get();
+  const auto version = nvml.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+  std::array<char, 96> text{};
+  if (!nvml.absence().empty() || version == nullptr || version(text.data(), text.size()) != 0) return "";
+  return text.data();
 }
 
 }  // namespace hilbench

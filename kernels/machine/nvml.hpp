@@ -32,4 +32,7 @@ class Nvml {
   std::string absence_;
 };
 
+// The version of NVIDIA's driver: "580.65.06"; "" if NVML does not give it.
+std::string nvml_driver_version();
+
 }  // namespace hilbench

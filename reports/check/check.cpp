@@ -42,9 +42,10 @@ void add_not_ok(CheckLines& lines, std::string text, std::string limit) {
 
 std::vector<CheckLine> check_results(const ReportInput& input, const PrivateNames& names) {
   CheckLines lines;
-  for (const auto rule : {check_schema, check_names, check_failed, check_verification, check_clocks,
-                          check_twins, check_controls, check_processes, check_rounds, check_injected,
-                          check_build, check_machine, check_quiet, check_processors, check_noise})
+  for (const auto rule :
+       {check_schema, check_names, check_failed, check_verification, check_clocks, check_twins,
+        check_controls, check_processes, check_rounds, check_injected, check_build, check_machine,
+        check_fakes, check_quiet, check_processors, check_noise})
     rule(input.records, lines);
   check_private(input, names, lines);
   return lines;

@@ -28,7 +28,7 @@ inline constexpr double kTwinRate = 0.05;    // of 95 % intervals exclude 1 alth
 inline constexpr double kTwinAlarm = 0.001;  // twins that are less probable than this are not ok
 
 // One line a rule, in a fixed sequence, and notes beside them. The rules: schema, failed, verification,
-// twins, controls, processes, injected, build, machine, quiet, noise, private. `input`: as read_results()
+// twins, controls, processes, injected, build, machine, fake, quiet, noise, private. `input`: as read_results()
 // gives it, so judged, with one record or more.
 std::vector<CheckLine> check_results(const ReportInput& input, const PrivateNames& names);
 

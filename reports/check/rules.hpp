@@ -23,6 +23,7 @@ void check_noise(const std::vector<Record>& records, CheckLines& lines);
 // Where they were measured, and what is sent of it.
 void check_build(const std::vector<Record>& records, CheckLines& lines);
 void check_machine(const std::vector<Record>& records, CheckLines& lines);
+void check_fakes(const std::vector<Record>& records, CheckLines& lines);  // says nothing if there are none
 void check_quiet(const std::vector<Record>& records, CheckLines& lines);
 void check_processors(const std::vector<Record>& records, CheckLines& lines);
 void check_private(const ReportInput& input, const PrivateNames& names, CheckLines& lines);

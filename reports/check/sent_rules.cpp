@@ -158,6 +158,22 @@ void check_machine(const std::vector<Record>& records, CheckLines& lines) {
                             gpus.empty() ? "" : *gpus.begin()));
 }
 
+// What stands in for a GPU, its driver or CUPTI in tests says so in its name.
+void check_fakes(const std::vector<Record>& records, CheckLines& lines) {
+  constexpr std::array<const char*, 2> kMembers = {"/device/name", "/device_state/driver"};
+  const auto says = [](const std::string& text) { return is_word_in(text, "fake"); };
+  Chosen fakes;
+  for (const Record& record : records)
+    if (std::any_of(kMembers.begin(), kMembers.end(),
+                    [&](const char* member) { return says(text_at(record, member)); }) ||
+        std::any_of(record.counters.begin(), record.counters.end(),
+                    [&](const auto& counter) { return says(counter.second.source); }))
+      fakes.push_back(&record);
+  if (fakes.empty()) return;
+  add_not_ok(lines, fmt::format("fake: a stand-in for a GPU, its driver or CUPTI is in {}; measure on a GPU",
+                                some_of(fakes, records.size())));
+}
+
 void check_quiet(const std::vector<Record>& records, CheckLines& lines) {
   Disturbances seen;
   seen.add(records);

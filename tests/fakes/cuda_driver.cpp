@@ -1,9 +1,12 @@
-// A fake libcuda.so.1. cuInit returns HILBENCH_STUB_INIT (default 100: no device), the driver has CUDA
-// version HILBENCH_STUB_VERSION (default 13000), and loading it creates the file HILBENCH_STUB_LOADED.
+// A fake libcuda.so.1. Variables: HILBENCH_STUB_INIT what cuInit gives (100: no device);
+// HILBENCH_STUB_VERSION the CUDA version of the driver (13000); HILBENCH_STUB_DEVICES its GPUs (0), which
+// have contexts and names but run nothing, of compute capability HILBENCH_STUB_CAPABILITY (61);
+// HILBENCH_STUB_SYNC what cuCtxSynchronize gives (0). Loading it creates the file HILBENCH_STUB_LOADED.
 #include <dlfcn.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
@@ -19,6 +22,14 @@ int number(const char* variable, int otherwise) {
 }
 
 constexpr int kNotFound = 500;  // CUDA_ERROR_NOT_FOUND
+
+int devices() {
+  return number("HILBENCH_STUB_DEVICES", 0);
+}
+
+char primary;                                 // its address is the primary context of every device
+thread_local void* in_use = nullptr;          // the context of this thread
+constexpr const char kName[] = "a fake GPU";  // records with it may not be published
 
 int refuse() {
   return kNotFound;
@@ -44,7 +55,15 @@ int cuDriverGetVersion(int* version) {
   return 0;
 }
 int cuDeviceGetCount(int* count) {
-  *count = 0;
+  *count = devices();
+  return 0;
+}
+int cuDeviceGetName(char* name, int bytes, int) {
+  std::snprintf(name, static_cast<std::size_t>(bytes), "%s", kName);
+  return 0;
+}
+int cuDeviceGetPCIBusId(char* text, int bytes, int) {
+  std::snprintf(text, static_cast<std::size_t>(bytes), "0000:01:00.0");
   return 0;
 }
 int cuGetExportTable(const void** table, const void*) {
@@ -61,23 +80,29 @@ int cuGetProcAddress(const char* name, void** function, int version, unsigned lo
   return cuGetProcAddress_v2(name, function, version, flags, nullptr);
 }
 int cuCtxGetCurrent(void** context) {
-  *context = nullptr;
+  *context = in_use;
   return 0;
 }
-int cuCtxGetDevice(int*) {
-  return kNotFound;
+int cuCtxGetDevice(int* device) {
+  *device = 0;
+  return in_use != nullptr ? 0 : kNotFound;
 }
-int cuDeviceGetAttribute(int*, int, int) {
-  return kNotFound;
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  constexpr int kMajor = 75, kMinor = 76;  // CUdevice_attribute
+  const int capability = number("HILBENCH_STUB_CAPABILITY", 61);
+  *value = attribute == kMajor ? capability / 10 : capability % 10;
+  return devices() > 0 && (attribute == kMajor || attribute == kMinor) ? 0 : kNotFound;
 }
-int cuDevicePrimaryCtxRetain(void**, int) {
-  return kNotFound;
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  *context = &primary;
+  return devices() > 0 ? 0 : kNotFound;
 }
-int cuCtxSetCurrent(void*) {
-  return kNotFound;
+int cuCtxSetCurrent(void* context) {
+  in_use = context;
+  return 0;
 }
 int cuCtxSynchronize() {
-  return kNotFound;
+  return number("HILBENCH_STUB_SYNC", 0);
 }
 
 }  // extern "C"

@@ -1,7 +1,8 @@
 // Fake GPUs, to run the program under mpirun on a machine without GPUs. HILBENCH_FAKE_GPUS sets their number
 // (default 2), HILBENCH_FAKE_HOST a part of their names; if HILBENCH_FAKE_LOST is set, none opens. Their
-// memory is the host's, their kernel is the CPU's, and MPI moves data instead of NCCL. This file replaces
-// baselines/table.cpp and the files that call CUDA and NCCL.
+// memory is the host's, their kernel is the CPU's, and MPI moves data instead of NCCL. Their name is "fake",
+// so `hilbench check` refuses their records. This file replaces baselines/table.cpp and the files that call
+// CUDA and NCCL.
 #include <fmt/format.h>
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baselines/table.hpp"
+#include "harness/counters/cuda_driver.hpp"
 #include "harness/device/device.hpp"
 #include "harness/ring/rank_resources.hpp"
 #include "kernels/base/text/error.hpp"
@@ -83,6 +85,7 @@ GpuSurvey survey_gpus() {
 std::unique_ptr<Device> open_cuda_device(int ordinal) {
   if (std::getenv("HILBENCH_FAKE_LOST") != nullptr)
     throw EnvironmentError({.what = "this GPU does not open"});
+  CudaDriver::get().make_context();  // if libcuda.so.1 is fake too, counters count in it
   return std::make_unique<FakeGpu>(survey_gpus().gpus.at(static_cast<std::size_t>(ordinal)));
 }
 

@@ -2,7 +2,7 @@
 // nvmlInit gives (0); HILBENCH_STUB_MIG 1: the GPU is split, and every handle found by UUID is a slice of it;
 // HILBENCH_STUB_NO_ECC 1: it has no ECC; HILBENCH_STUB_NO_ENERGY what its energy counter gives (0);
 // HILBENCH_STUB_THROTTLE the throttle reasons' bits; HILBENCH_STUB_PIDS the processes on it, one after
-// another with a comma between.
+// another with a comma between; HILBENCH_STUB_DRIVER the driver's version (580.1; empty: it gives none).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -41,7 +41,10 @@ int nvmlInit_v2() {
   return static_cast<int>(number("HILBENCH_STUB_NVML"));
 }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) {
-  std::snprintf(text, size, "580.1");
+  const char* driver = std::getenv("HILBENCH_STUB_DRIVER");
+  if (driver == nullptr) driver = "580.1";
+  if (*driver == '\0') return kNotSupported;
+  std::snprintf(text, size, "%s-fake", driver);  // records with it may not be published
   return 0;
 }
 int nvmlDeviceGetCount_v2(unsigned* count) {

@@ -106,8 +106,8 @@ class DriverTest(unittest.TestCase):
                            ({"NVML": 18}, "absent  NVML +NVML and the kernel module belong to different drivers; restart "
                                           "the machine after a driver update"),
                            ({"NVML": 4}, "absent  NVML +this user may not use NVML; check the permissions of /dev/nvidiactl"),
-                           ({}, r"works   NVML +driver 580\.1"),
-                           ({"MIG": 1}, r"works   NVML +driver 580\.1; GPU 0 is split \(MIG\): a slice is measured as a "
+                           ({}, r"works   NVML +driver 580\.1-fake"),
+                           ({"MIG": 1}, r"works   NVML +driver 580\.1-fake; GPU 0 is split \(MIG\): a slice is measured as a "
                                         "device of its own, counters may be refused; `nvidia-smi -i 0 -mig 0` makes it "
                                         "whole")):
             with self.subTest(stub=stub):

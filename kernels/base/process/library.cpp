@@ -1,7 +1,9 @@
 #include "kernels/base/process/library.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <cstdlib>
 #include <sstream>
 
 namespace hilbench {
@@ -20,6 +22,12 @@ void* LoadedLibrary::address(const char* symbol) const {
   return dlsym(handle_, symbol);
 }
 
+std::string LoadedLibrary::path() const {
+  link_map* map = nullptr;
+  if (handle_ == nullptr || dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0) return "";
+  return map->l_name;
+}
+
 std::vector<std::string> toolkit_names(const std::string& name) {
   std::vector<std::string> names = {name};
   std::istringstream folders(HILBENCH_LIBRARY_FOLDERS);  // separated by colons
@@ -27,7 +35,13 @@ std::vector<std::string> toolkit_names(const std::string& name) {
   return names;
 }
 
+std::string named_cupti() {
+  const char* name = std::getenv("HILBENCH_CUPTI");
+  return name == nullptr ? "" : name;
+}
+
 std::vector<std::string> cupti_names(std::initializer_list<int> cuda_majors) {
+  if (!named_cupti().empty()) return {named_cupti()};
   std::vector<std::string> names;
   for (const int major : cuda_majors)
     for (std::string& name : toolkit_names("libcupti.so." + std::to_string(major)))

@@ -18,6 +18,7 @@ class LoadedLibrary {
   const std::string& name() const { return name_; }  // the name that was found
   const std::string& why() const { return why_; }    // the loader's message for the first name
   void* handle() const { return handle_; }
+  std::string path() const;  // the file that was loaded, as the loader knows it; "" if none was
   template <class Function>
   Function* find(const char* symbol) const {
     return reinterpret_cast<Function*>(address(symbol));
@@ -32,8 +33,10 @@ class LoadedLibrary {
 // Names to try for a library of the CUDA toolkit: `name` alone, which the dynamic loader searches for, then
 // `name` in each folder in which the build found CUDA and its libraries.
 std::vector<std::string> toolkit_names(const std::string& name);
-// The same for CUPTI of these versions of CUDA, the first before the others, then where NVIDIA's installer
-// puts CUPTI.
+// What HILBENCH_CUPTI names: a file, or a name that the dynamic loader searches for; "" if it is not set.
+std::string named_cupti();
+// named_cupti() alone if it is set. Otherwise as toolkit_names() for CUPTI of these versions of CUDA, the
+// first before the others, then where NVIDIA's installer puts CUPTI.
 std::vector<std::string> cupti_names(std::initializer_list<int> cuda_majors);
 
 }  // namespace hilbench

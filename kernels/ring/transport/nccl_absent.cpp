@@ -1,9 +1,13 @@
+#include "kernels/machine/gpu.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 
 namespace hilbench {
 
 std::string nccl_absence() {
-  return "built without NCCL: install libnccl-dev and a CUDA toolkit, and configure again";
+  return cuda_runtime_version() == 0
+             ? kNoGpuCode
+             : "this build has no NCCL: ./quickstart.sh --cuda 12 leaves it out; --cuda builds it with an "
+               "installed CUDA toolkit and libnccl-dev";
 }
 
 std::string nccl_version() {

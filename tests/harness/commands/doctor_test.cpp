@@ -68,6 +68,12 @@ TEST(LoadedLibrary, FindsSymbolsOfTheFirstThatLoads) {
   EXPECT_EQ(library.find<void()>("hilbench_nowhere"), nullptr);
 }
 
+TEST(Doctor, SaysWhetherTimesCanBeMeasuredWithoutCounters) {
+  EXPECT_EQ(without_counters("", "driver 580 reads none"), "times yes, counters no: driver 580 reads none");
+  EXPECT_EQ(without_counters("no code", "driver 580 reads none"),
+            "times no: no code; counters no: driver 580 reads none");
+}
+
 TEST(Doctor, HasALineForEveryPart) {
   const std::string report = doctor_report();
   for (const char* part :

@@ -150,7 +150,7 @@ TEST(OverRanks, AddUpOrTakeTheMean) {
       set, {{{"bytes", {.value = 1}}, {"time", {.value = 7}}, {"use", {.value = 10}}, {"half", {.value = 1}}},
             {{"bytes", {.value = 2, .scaled = true}},
              {"time", {.value = 5}},
-             {"use", {.value = 40}},
+             {"use", {.value = 40, .fake = true}},
              {"half", {.reason = "hidden"}}}});
   EXPECT_EQ(all.at("bytes").value, 3);
   EXPECT_TRUE(all.at("bytes").scaled);
@@ -163,6 +163,8 @@ TEST(OverRanks, AddUpOrTakeTheMean) {
   const RawCounts hidden = {{"bytes", {.reason = "hidden"}}};
   EXPECT_EQ(over_ranks(set, {hidden, hidden}).at("bytes").reason, "hidden") << "for all alike";
   EXPECT_FALSE(all.at("use").scaled);
+  EXPECT_TRUE(all.at("use").fake);
+  EXPECT_FALSE(all.at("bytes").fake);
   EXPECT_EQ(finish_counters(set, all, "x", 1).at("use").ranks, (std::vector<double>{10, 40}));
   EXPECT_EQ(over_ranks(set, {}).at("bytes").reason, "no rank counted");
 }
@@ -192,6 +194,14 @@ TEST(FinishCounters, StatesThatAValueWasScaled) {
   EXPECT_EQ(counters.at("reads").source, "perf, scaled");
   EXPECT_EQ(counters.at("misses").source, "perf");
   EXPECT_EQ(counters.at("hit_rate").source, "perf, scaled");
+}
+
+TEST(FinishCounters, StatesThatAValueIsFake) {
+  const auto counters = finish_counters(
+      kSet, {{"reads", {.value = 200, .fake = true}}, {"misses", {.value = 50, .scaled = true}}}, "x", 1);
+  EXPECT_EQ(counters.at("reads").source, "x, fake");
+  EXPECT_EQ(counters.at("misses").source, "x, scaled");
+  EXPECT_EQ(counters.at("hit_rate").source, "x, scaled, fake");
 }
 
 TEST(PerfEvents, AreReadFromText) {

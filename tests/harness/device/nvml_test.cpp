@@ -33,7 +33,7 @@ TEST_F(Nvml, TellsClocksTemperatureAndPower) {
                                    {"throttle", nlohmann::json::array()},
                                    {"foreign_processes", 0},
                                    {"mig", false},
-                                   {"driver", "580.1"},
+                                   {"driver", "580.1-fake"},
                                    {"power_limit_w", 700.0},
                                    {"ecc", true},
                                    {"reason", nullptr}};

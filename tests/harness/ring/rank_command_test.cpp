@@ -62,16 +62,17 @@ TEST(RankCommand, MovesDataWhereRanksRunOrCountTogether) {
 }
 
 TEST(RankAnswer, ComesBackWithEveryNumber) {
-  RankAnswer answer{.bytes = 1.5e12,
-                    .permute_ns = 1.0 / 3,
-                    .spans = {{1, 5}, {std::int64_t{1} << 60, (std::int64_t{1} << 60) + 3}},
-                    .sent_bytes = std::uint64_t{1} << 63,
-                    .sent_between = std::uint64_t{1} << 62,
-                    .counts = true,
-                    .passes = 2,
-                    .failed = true,
-                    .counted = {{"cycles", {.value = 5, .scaled = true}}, {"misses", {.reason = "refused"}}},
-                    .values = {0.1f, -std::numeric_limits<float>::infinity()}};
+  RankAnswer answer{
+      .bytes = 1.5e12,
+      .permute_ns = 1.0 / 3,
+      .spans = {{1, 5}, {std::int64_t{1} << 60, (std::int64_t{1} << 60) + 3}},
+      .sent_bytes = std::uint64_t{1} << 63,
+      .sent_between = std::uint64_t{1} << 62,
+      .counts = true,
+      .passes = 2,
+      .failed = true,
+      .counted = {{"cycles", {.value = 5, .scaled = true, .fake = true}}, {"misses", {.reason = "refused"}}},
+      .values = {0.1f, -std::numeric_limits<float>::infinity()}};
   answer.bad = {.o = 3, .lse = std::int64_t{1} << 60};
   answer.probed = {.rows = 7, .telling = 5, .lse = {.row = {4, 5, 6}, .keys = 8, .tolerance = 1.0 / 3}};
   const RankAnswer back = rank_answer_from_json(through_bytes(to_json(answer)));
@@ -86,6 +87,7 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
   ASSERT_EQ(back.counted.size(), 2u);
   EXPECT_EQ(back.counted.at("cycles").value, 5);
   EXPECT_TRUE(back.counted.at("cycles").scaled);
+  EXPECT_TRUE(back.counted.at("cycles").fake);
   EXPECT_FALSE(back.counted.at("misses").value);
   EXPECT_EQ(back.counted.at("misses").reason, "refused");
   EXPECT_EQ(back.bad.o, 3);

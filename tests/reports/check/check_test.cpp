@@ -264,6 +264,34 @@ TEST(Check, OneMachine) {
   expect_only(input, "machine: no record says which");
 }
 
+TEST(Check, NothingStoodInForAGpu) {
+  const auto spoilt = [](auto spoil) {
+    ReportInput input = results();
+    spoil(input.records[1]);
+    return input;
+  };
+  const std::string start =
+      "fake: a stand-in for a GPU, its driver or CUPTI is in 1 of 8 records, the first ";
+  expect_only(spoilt([](Record& record) {
+                (*record.environment)["device"] = {{"name", "a fake GPU"}};
+              }),
+              start);
+  expect_only(spoilt([](Record& record) {
+                (*record.environment)["device_state"] = {{"driver", "580.1-fake"}};
+              }),
+              start);
+  expect_only(spoilt([](Record& record) {
+                record.counters["dram_read_bytes"] = {.value = 1, .source = "cupti_events, scaled, fake"};
+              }),
+              start);
+  EXPECT_TRUE(texts(spoilt([](Record& record) {
+                      record.counters["dram_read_bytes"] = {.value = 1, .source = "cupti_events, scaled"};
+                      (*record.environment)["device"] = {{"name", "NVIDIA GeForce GTX 1080"}};
+                    }),
+                    CheckKind::not_ok)
+                  .empty());
+}
+
 TEST(Check, AQuietMachine) {
   ReportInput input = results();
   for (Record& record : input.records) (*record.environment)["processes"][0]["other_busy_cores"] = 1;
