@@ -216,9 +216,9 @@ ProbeFinding look_at_cupti() {
   const CounterSet set = counter_set("default", gpu);
   const std::string against = set.unavailable.empty() ? why_not_countable(set) : set.unavailable;
   ProbeFinding finding = against.empty() ? look_at_counters(set) : ProbeFinding{.text = against};
-  if (!finding.works) return {.text = without_counters(why_no_times(gpu), finding.text)};
-  const CuptiFound cupti = find_cupti(set);
-  finding.text += fmt::format("; by {}, {}", cupti.path, cupti_text(cupti.version));
+  if (!finding.works) finding.text = without_counters(why_no_times(gpu), finding.text);
+  if (const CuptiFound cupti = find_cupti(set); set.unavailable.empty() && cupti.absence.empty())
+    finding.text += fmt::format("; used: {}, {}", cupti.path, cupti_text(cupti.version));
   if (!permission.empty()) finding.text += "; " + permission;
   return finding;
 }
@@ -306,8 +306,9 @@ void add_doctor(Commands& commands) {
         fmt::print("{}", doctor_report());
         return ExitCode::done;
       });
-  options.examples({{"hilbench doctor", "before the first run, and if something is skipped"},
-                    {"HILBENCH_CUPTI=cuda-12/lib64/libcupti.so.12 hilbench doctor", "count GPUs by another CUPTI"}});
+  options.examples(
+      {{"hilbench doctor", "before the first run, and if something is skipped"},
+       {"HILBENCH_CUPTI=cuda-12/lib64/libcupti.so.12 hilbench doctor", "count GPUs by another CUPTI"}});
 }
 
 }  // namespace hilbench

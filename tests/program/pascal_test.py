@@ -59,18 +59,20 @@ class DoctorTest(PascalTest):
         # What this build runs on a Pascal card is a matter of its toolkit.
         self.assertRegex(text, r"^times (yes,|no: [^;]+;) counters no: ")
         said = text.split(" counters no: ")[1]
+        if "no counter set" not in reason:
+            self.assertIn(f"; used: {CUPTI}/libcupti.so.12, CUPTI of CUDA 1", said)
         self.assertTrue(said.startswith(reason), said)
         self.assertNotIn("l1_load_sectors", said)
 
     def test_a_card_that_can_be_counted_on(self):
         works, text = self.line(self.surroundings())
-        self.assertEqual((works, text.split("; by ")[0]), ("works", COUNTED))
-        self.assertRegex(text, r"; by \S+/libcupti\.so\.12, CUPTI of CUDA 12 \(API 28\)")
+        self.assertEqual((works, text.split("; used: ")[0]), ("works", COUNTED))
+        self.assertRegex(text, r"; used: \S+/libcupti\.so\.12, CUPTI of CUDA 12 \(API 28\)")
 
     def test_a_cupti_that_is_named(self):
         works, text = self.line(self.surroundings(named=str(CUPTI / "libcupti.so.12")))
         self.assertEqual(works, "works", text)
-        self.assertIn(f"; by {CUPTI}/libcupti.so.12, CUPTI of CUDA 12", text)
+        self.assertIn(f"; used: {CUPTI}/libcupti.so.12, CUPTI of CUDA 12", text)
 
     def test_a_driver_of_the_wrong_branch(self):
         self.expect_no_counters("driver 580.65.06-fake reads none on Pascal; install driver 575 or older",
