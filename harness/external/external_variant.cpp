@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "baselines/external/programs.hpp"
+#include "harness/counters/counters.hpp"
 #include "harness/external/kernel_layout.hpp"
 #include "reports/records/stats.hpp"
 
@@ -32,6 +33,10 @@ class ExternalVariant final : public PreparedVariant {
                .other_function = program_->other_function(),
                .check_clock = [this] { program_->check_clock(*bench_.device); },
                .end = [this] { program_->end(); }};
+    if (program_->counts()) {
+      traits_.why_not_counted.clear();
+      traits_.count = [this](const CounterSet& set) { return program_->count(set.name, bench_.cache); };
+    }
     if (!order_.slots.empty()) traits_.permute_ns = permute_ns();
   }
 

@@ -20,6 +20,7 @@
 
 #include "baselines/external/programs.hpp"
 #include "harness/external/case_json.hpp"
+#include "harness/external/counters_json.hpp"
 #include "harness/external/fork_server.hpp"
 #include "harness/external/kernel_layout.hpp"
 #include "harness/external/protocol_fault.hpp"
@@ -42,6 +43,7 @@ constexpr int kEmptyRequests = 3;  // of which the shortest counts
 constexpr std::size_t kLongestDescription = 4000;
 
 std::vector<std::string> command_of(const std::string& name, const External& external, SharedFile& script) {
+  if (!external.library.empty()) return {"/proc/self/exe", "kernel-host", external.library.string()};
   return external.command.empty() ? python_command(embedded_script(name), script) : external.command;
 }
 
@@ -72,6 +74,7 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
     : kernel_(std::move(kernel)),
       name_(external_name(kernel_)),
       kind_(external.kind),
+      hosted_(!external.library.empty()),
       work_(std::move(work)),
       threads_(threads),
       devices_(std::max(1, static_cast<int>(gpus.size()))),
@@ -87,7 +90,7 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
   unless_set("OPENBLAS_THREAD_TIMEOUT", "24");
   if (work_.ring_size == 1 && work_.device == DeviceKind::cpu)
     unless_set("OMP_NUM_THREADS", std::to_string(threads));
-  if (kind_ == ImplementationKind::kernel) {
+  if (kind_ == ImplementationKind::kernel && external.library.empty()) {
     package_ = std::make_unique<SharedFile>("python_package");
     variables["PYTHONPATH"] = python_path_with(*package_);
   }
@@ -127,6 +130,15 @@ void ExternalProgram::greet() {
     throw Unsupported(fmt::format("mask: not on {}", kernel_));
   if (work_.pass != Pass::forward && (protocol_ == 1 || described_.value("backward", json()) != json(true)))
     throw Unsupported(fmt::format("{} computes the forward pass only", kernel_));
+}
+
+std::map<std::string, Counter> ExternalProgram::count(const std::string& set, CacheState cache) {
+  const json answer = ask({{"do", "count"}, {"set", set}, {"cold", cache == CacheState::cold}});
+  try {
+    return counters_from_json(answer.at("counters"));
+  } catch (const json::exception&) {
+    break_off(name_, "count needs counters", answer);
+  }
 }
 
 std::int64_t ExternalProgram::tile_rows() const {

@@ -66,6 +66,9 @@ class ExternalProgram {
   // How long the busiest device works in each of this many further executions, in nanoseconds; the program
   // says in its answer to hello whether it knows.
   bool profiles() const;
+  // Of a library that this program hosts: it counts one execution in its own process, as a worker counts its own.
+  bool counts() const { return hosted_; }
+  std::map<std::string, Counter> count(const std::string& set, CacheState cache);
   std::vector<double> profile(std::int64_t executions);
   // Reads the output of the last execution. The result stays valid after further executions.
   OutputReader output();
@@ -119,6 +122,7 @@ class ExternalProgram {
 
   std::string kernel_, name_;
   ImplementationKind kind_;
+  bool hosted_;
   Case work_;
   int threads_, devices_;
   int protocol_ = kNewestProtocol;
