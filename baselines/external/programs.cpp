@@ -77,6 +77,7 @@ Refusal why_no_declared_kernel(const Case& work, const Variant& variant) {
   if (work.ring_size > 1) return because("ring_size");
   if (work.pass != Pass::forward) return because("pass");
   if (kernel.order_scope != OrderScope::memory) return because("order_scope");
+  if (kernel.order_tensors != defaults.order_tensors) return because("order_tensors");
   if (kernel.key_visit != defaults.key_visit) return because("key_visit");
   if (kernel.rows != defaults.rows) return because("rows");
   if (kernel.tiles != defaults.tiles) return because("tiles");

@@ -33,7 +33,7 @@ InputFileSets::InputFileSets(Tensors tensors, Forward forward, Case work, int th
 InputFiles InputFileSets::of(InputSet set, const StoredOrder& order) {
   if (has_mask_blocks(work_) && !mask_) mask_ = written_mask(work_);
   if (work_.pass == Pass::forward)
-    return {.q = forward_file(set, Tensor::q, order.queries ? order : StoredOrder{}),
+    return {.q = forward_file(set, Tensor::q, {}),
             .k = forward_file(set, Tensor::k, order),
             .v = forward_file(set, Tensor::v, order),
             .d_o = nullptr,

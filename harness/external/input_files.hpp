@@ -25,11 +25,10 @@ struct InputFiles {
   std::shared_ptr<const SharedFile> mask;
 };
 
-// How a kernel's tensors lie in memory: K and V, and Q too if `queries`.
+// How K and V of a kernel lie in memory.
 struct StoredOrder {
   std::string key = {};                  // the same for equal orders of a case
   std::vector<std::int32_t> slots = {};  // of each position; empty: in position order
-  bool queries = false;
 };
 
 // The files of each set, written when they are first asked for.

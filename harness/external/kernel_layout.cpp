@@ -27,10 +27,7 @@ StoredOrder stored_order(const Case& work, const KernelChoice& choice) {
   KernelChoice order = choice;  // variants with other traversals share its files
   order.traversal = KernelChoice{}.traversal;
   order.traversal_param.reset();
-  order.order_tensors = OrderTensors::kv;
-  return {.key = variant_id({order}),
-          .slots = stored_slots(work, choice),
-          .queries = choice.order_tensors == OrderTensors::qkv};
+  return {.key = variant_id({order}), .slots = stored_slots(work, choice)};
 }
 
 std::vector<std::int32_t> tile_numbers(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
@@ -62,7 +59,6 @@ KernelLayout kernel_layout(const Case& work, const KernelChoice& choice, const S
   }
   KernelLayout layout{.slots = written_numbers("slots", slots), .tiles = nullptr, .request = {}};
   layout.request = {{"order", choice.order},
-                    {"order_tensors", order.queries ? "qkv" : "kv"},
                     {"traversal", traversal_text(choice)},
                     {"slots", layout.slots->path()}};
   if (tile_rows == 0 || has_windows(work)) return layout;

@@ -127,7 +127,7 @@ class ExternalProgram {
   int threads_, devices_;
   int protocol_ = kNewestProtocol;
   std::unique_ptr<SharedFile> script_;  // of a program of this build, until it is loaded
-  std::unique_ptr<SharedFile> package_;  // of a kernel, which may import hilbench.kernel
+  std::unique_ptr<SharedFile> package_;  // that a program of the sweep may import: hilbench.kernel
   std::unique_ptr<AnsweringProgram> process_;
   std::string timer_;
   std::optional<double> permute_ns_;

@@ -243,8 +243,7 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
   if (variant.is_baseline() || variant.kernel().order == "linear") return need;
   // Files of K and V in the order: two sets of values, and V negated.
   constexpr double kSets = 2.5;
-  const double q = variant.kernel().order_tensors == OrderTensors::qkv ? tensor_elements(work, work.heads) : 0;
-  return need + host_need(work, kSets * (copies_of_keys(work) + q * static_cast<double>(dtype_bytes(work.dtype))));
+  return need + host_need(work, kSets * copies_of_keys(work));
 }
 
 MemoryNeed unplanned_need(const Case& work, const Variant& variant, const Implementation& implementation,

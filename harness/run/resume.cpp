@@ -54,14 +54,15 @@ std::string external_key(const std::string& name, const External& external) {
 
 // The command; of a kernel of the user also the version of each file that it names, which may be built anew.
 std::string external_version(const External& external) {
-  std::string version = fmt::format("{}", fmt::join(external.command, " "));
-  if (external.kind != ImplementationKind::kernel) return version;
+  const std::string command = fmt::format("{}", fmt::join(external.command, " "));
+  if (external.kind != ImplementationKind::kernel) return command;
+  std::string versions;
   std::vector<std::filesystem::path> files = {external.library};
   for (const std::string& word : external.command) files.push_back(external.folder / word);
   std::error_code error;
   for (const std::filesystem::path& file : files)
-    if (std::filesystem::is_regular_file(file, error)) version += " " + file_version(file);
-  return version;
+    if (std::filesystem::is_regular_file(file, error)) versions += file_version(file);
+  return fmt::format("{} {}{}", hash_text(versions), command, external.library.filename().string());
 }
 
 std::string hash_of(const PlannedVariant& planned) {

@@ -45,8 +45,7 @@ class Case:
 
     def __init__(self, fields, kernel):
         self.__dict__.update(fields)
-        self.order, self.order_tensors = kernel["order"], kernel["order_tensors"]
-        self.traversal, self.tiles = kernel["traversal"], None
+        self.order, self.traversal, self.tiles = kernel["order"], kernel["traversal"], None
         self.scale = 1 / math.sqrt(self.head_dim)  # of the scores
 
     def kv_head(self, head):
@@ -195,8 +194,9 @@ def timed_by_host(run, executions):
 
 
 class Kernel:
-    def __init__(self, function, devices=None, tile_rows=None, windows=False):
+    def __init__(self, function, devices=None, tile_rows=None, windows=False, reads_slots=True):
         self.function, self.devices, self.tile_rows, self.windows = function, devices, tile_rows, windows
+        self.reads_slots = reads_slots
 
     def __call__(self, *arguments):
         return self.function(*arguments)
@@ -227,20 +227,24 @@ class Kernel:
             text = inspect.getsource(sys.modules[self.function.__module__])
         except (OSError, TypeError):
             text = code.co_code.hex()
-        answer = {"protocol": PROTOCOL, "name": self.function.__name__, "kernel": True, "windows": self.windows,
-                  "version": hashlib.sha256(text.encode()).hexdigest()[:12], "devices": self.devices or usable_devices()}
+        answer = {"protocol": PROTOCOL, "name": self.function.__name__, "kernel": self.reads_slots,
+                  "windows": self.windows, "version": hashlib.sha256(text.encode()).hexdigest()[:12], "devices": self.devices or usable_devices()}
         return answer | ({"tile_rows": self.tile_rows} if self.tile_rows else {})
 
-    def _load(self, case, option, q, k, v, kernel, mask=None):
-        self.case = case = Case(case, kernel)
+    def _load(self, case, option, q, k, v, kernel=None, mask=None):
+        if kernel is None and self.reads_slots:
+            raise Unsupported("a kernel is declared under `kernels`; a rival is made by hilbench.kernel.rival")
+        self.case = case = Case(case | {"option": option}, kernel or {"order": "linear", "traversal": "auto"})
         self.tensors = TorchTensors(case.device) if "torch" in sys.modules else NumpyTensors(case.device)
         if "torch" in sys.modules and case.device == "cpu":
             sys.modules["torch"].set_num_threads(case.threads)
-        length, rows = case.sequence_length, (case.batch, case.sequence_length)
+        rows = case.batch, case.sequence_length
         self.q = self.tensors.read(q, case.dtype, (*rows, case.heads, case.head_dim))
         self.k, self.v = (self.tensors.read(path, case.dtype, (*rows, case.kv_heads, case.head_dim)) for path in (k, v))
-        self.slots = self.tensors.read(kernel["slots"], "int32", (length,))
-        if "tiles" in kernel:
+        self.arguments = [self.q, self.k, self.v, case]
+        if self.reads_slots:
+            self.arguments.insert(3, self.tensors.read(kernel["slots"], "int32", (case.sequence_length,)))
+        if kernel and "tiles" in kernel:
             case.tiles = self.tensors.read(kernel["tiles"], "int32", (-1, 12))
         if mask is not None:
             with open(mask, "rb") as file:
@@ -264,7 +268,7 @@ class Kernel:
         return {}
 
     def _call(self):
-        returned = self.function(self.q, self.k, self.v, self.slots, self.case)
+        returned = self.function(*self.arguments)
         o, lse = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, None)
         rows = (self.case.batch, self.case.sequence_length, self.case.heads)
         o = self._checked("o", o, (*rows, self.case.head_dim), (self.case.dtype, "fp32"))
@@ -310,3 +314,9 @@ def kernel(function=None, **options):
     tile_rows (query rows of a tile: then case.tiles lists the tiles in the sequence of the traversal), windows (True:
     it computes windows on grids too)."""
     return Kernel(function, **options) if function else lambda later: Kernel(later, **options)
+
+
+def rival(function=None, **options):
+    """The same for a program under `external` of a sweep: a function of q, k, v and case, which gets all tensors in
+    position order. case.option is OPTION of a baseline NAME.OPTION."""
+    return kernel(function, reads_slots=False, **options)
