@@ -60,7 +60,7 @@ std::unique_ptr<ExternalProgram> ComparisonPrograms::load(const Record& record) 
     throw Unsupported(fmt::format("traversal {}: {} says no tile_rows in hello, so it gets no tiles",
                                   choice.traversal, record.kernel));
   const StoredOrder order = stored_order(work, choice);
-  const KernelLayout layout = kernel_layout(work, choice, order, tile_rows, {.at_once = at_once_});
+  const KernelLayout layout = kernel_layout(work, choice, order, tile_rows, {.at_once = at_once_}, task_.measure.cache);
   program->load(files_->of(InputSet::second, order), layout.request);
   return program;
 }
