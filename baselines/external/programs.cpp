@@ -67,6 +67,25 @@ Refusal why_not(const Case&, const Variant&) {
   return std::nullopt;
 }
 
+// What a kernel of the user is not told of, so that it cannot have it.
+Refusal why_no_declared_kernel(const Case& work, const Variant& variant) {
+  const KernelChoice& kernel = variant.kernel();
+  const KernelChoice defaults;
+  const auto because = [&](const char* what) {
+    return fmt::format("{}: not with kernels that the sweep declares, such as {}", what, variant.name());
+  };
+  if (work.ring_size > 1) return because("ring_size");
+  if (work.pass != Pass::forward) return because("pass");
+  if (kernel.order_scope != OrderScope::memory) return because("order_scope");
+  if (kernel.order_tensors != defaults.order_tensors) return because("order_tensors");
+  if (kernel.key_visit != defaults.key_visit) return because("key_visit");
+  if (kernel.rows != defaults.rows) return because("rows");
+  if (kernel.tiles != defaults.tiles) return because("tiles");
+  if (kernel.buffers != defaults.buffers) return because("buffers");
+  if (kernel.index != defaults.index) return because("index");
+  return std::nullopt;
+}
+
 Refusal why_not_on_rings(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return std::nullopt;
   return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.name());
@@ -132,6 +151,14 @@ std::string as_module(std::string_view name, std::string_view text) {
 const Implementation kDeclaredExternal = [] {
   Implementation implementation = external("external", "a program that the sweep declares");
   implementation.windows = true;
+  return implementation;
+}();
+
+const Implementation kDeclaredKernel = [] {
+  Implementation implementation = external("kernel of the sweep", "a kernel that the sweep declares");
+  implementation.kind = ImplementationKind::kernel;
+  implementation.windows = true;
+  implementation.why_not = why_no_declared_kernel;
   return implementation;
 }();
 

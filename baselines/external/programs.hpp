@@ -24,7 +24,8 @@ bool can_be_forked(std::string_view name);
 // A server that imports PyTorch once, and whose forks run scripts (fork_server.py).
 std::string_view embedded_fork_server();
 
-// Any program that a sweep declares.
+// Any program that a sweep declares as a rival, and any kernel of the user: a program, or a library.
 extern const Implementation kDeclaredExternal;
+extern const Implementation kDeclaredKernel;
 
 }  // namespace hilbench

@@ -24,7 +24,7 @@
 #define HILBENCH_COMMANDS(line)                                                                            \
   line(run) line(plan) line(init) line(show) line(report) line(site) line(compare) line(agree) line(check) \
       line(join) line(export) line(predict) line(order) line(list) line(doctor) line(gate) line(costs)     \
-          line(worker) line(describe_build) line(count_executions) line(describe_commands)
+          line(worker) line(kernel_host) line(describe_build) line(count_executions) line(describe_commands)
 
 namespace hilbench {
 

@@ -10,6 +10,7 @@
 #include "harness/command_line/command_line.hpp"
 #include "harness/command_line/sweep_arguments.hpp"
 #include "harness/gate/gate_builds.hpp"
+#include "harness/gate/kernel_versions.hpp"
 #include "harness/gate/one_build.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/stop_signal.hpp"
@@ -28,7 +29,8 @@ namespace {
 struct GateArguments {
   SweepArguments sweep;
   std::vector<std::string> baselines;
-  std::filesystem::path candidate;
+  std::vector<std::string> candidates;  // several only of NAME=VERSION
+  std::filesystem::path candidate;      // the only one
   std::string threshold;
   std::optional<double> budget_s;
   std::vector<std::string> injections;
@@ -107,9 +109,11 @@ ExitCode test_itself(const GateArguments& arguments) {
                       .where = "--self-test --baseline",
                       .remedy = "leave one of them out"});
   if (!arguments.injections.empty()) refuse_injection("a self-test is of equal builds");
-  const Build build = inspect_build(arguments.candidate);
   StatusLine status(stderr);
   GateTask task = task_of(arguments, 2, status);
+  const Build build = name_kernel_versions(arguments.candidates)
+                          ? build_with_kernels(arguments.candidates, "--candidate", task.sweep)
+                          : inspect_build(arguments.candidate);
   refuse_automatic(task, "a self-test itself says which one the machine supports");
   if (!arguments.budget_s) task.options.budget_s = 600;
   const EqualMeasurement measured = measure_equal_pairs(task.sweep, task.plan, task.site, build,
@@ -186,6 +190,14 @@ GateResult gate_stored(const GateArguments& arguments, const GateTask& task) {
   return result;
 }
 
+GatedBuilds gate_kernels(const GateArguments& arguments, const GateTask& task) {
+  if (!arguments.injections.empty()) refuse_injection("kernels of your own time themselves");
+  const Build baseline = build_with_kernels(arguments.baselines, "--baseline", task.sweep);
+  const Build candidate = build_with_kernels(arguments.candidates, "--candidate", task.sweep);
+  expect_same_kernels(baseline, candidate);
+  return gate_builds(task.sweep, task.plan, task.site, baseline, candidate, task.options, task.progress);
+}
+
 GatedBuilds gate_programs(const GateArguments& arguments, const GateTask& task) {
   if (arguments.baselines.size() > 1)
     throw UsageError(
@@ -199,16 +211,21 @@ GatedBuilds gate_programs(const GateArguments& arguments, const GateTask& task) 
   return gate_builds(task.sweep, task.plan, task.site, baseline, candidate, task.options, task.progress);
 }
 
-ExitCode gate_command(const GateArguments& arguments) {
+ExitCode gate_command(GateArguments& arguments) {
   catch_stop_signals();
+  const bool kernels = name_kernel_versions(arguments.candidates) || name_kernel_versions(arguments.baselines);
+  if (arguments.candidates.size() > 1 && !kernels)
+    throw UsageError({.what = "several candidates", .where = "--candidate", .why = "only kernels may be several"});
+  arguments.candidate = arguments.candidates.front();
   if (arguments.self_test) return test_itself(arguments);
   if (arguments.baselines.empty())
     throw UsageError({.what = "--baseline is required", .remedy = "see hilbench gate --help"});
-  const bool stored = std::filesystem::is_directory(arguments.baselines.front());
+  const bool stored = !kernels && std::filesystem::is_directory(arguments.baselines.front());
   StatusLine status(stderr);
   const GateTask task = task_of(arguments, stored ? 1 : 2, status);
-  const GatedBuilds gated =
-      stored ? GatedBuilds{gate_stored(arguments, task), nullptr} : gate_programs(arguments, task);
+  const GatedBuilds gated = kernels  ? gate_kernels(arguments, task)
+                            : stored ? GatedBuilds{gate_stored(arguments, task), nullptr}
+                                     : gate_programs(arguments, task);
   const GateResult& result = gated.result;
   status.clear();
   if (arguments.format == "github") fmt::print("{}", gate_annotations(result));
@@ -229,9 +246,10 @@ void add_gate(Commands& commands) {
                    [arguments] { return gate_command(*arguments); });
   add_sweep_options(options, arguments->sweep, Budget::of_command);
   options.texts("--baseline", arguments->baselines,
-                "program of the build to compare with, or a folder of its results; folders may be repeated");
-  options.path("--candidate", arguments->candidate,
-               "program of the build to judge, or a folder of its results");
+                "program of the build to compare with, or a folder of its results; or NAME=VERSION: a library, "
+                "folder or command of a kernel of the sweep; folders and kernels may be repeated");
+  options.texts("--candidate", arguments->candidates,
+                "program of the build to judge, or a folder of its results; or NAME=VERSION");
   options.require("--candidate");
   options.text(
       "--threshold", arguments->threshold,
@@ -258,6 +276,8 @@ void add_gate(Commands& commands) {
   options.examples(
       {{"hilbench gate ci --baseline old/hilbench --candidate new/hilbench", "two builds, side by side"},
        {"hilbench gate ci --candidate build/hilbench --self-test", "what this machine can tell apart"},
+       {"hilbench gate mine.yaml --baseline mine=old/libmine.so --candidate mine=new/libmine.so --allow-external",
+        "two versions of a kernel of your own"},
        {"hilbench gate ci --baseline results/before --candidate results/after", "two stored runs"}});
 }
 

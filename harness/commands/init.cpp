@@ -1,4 +1,4 @@
-// `hilbench init`: a first sweep for this machine.
+// `hilbench init`: a first sweep for this machine, or a kernel or rival of one's own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +13,14 @@
 #include "harness/plan/plan.hpp"
 #include "harness/plan/site.hpp"
 #include "harness/sweep/first_sweep.hpp"
+#include "harness/sweep/kernel_templates.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "kernels/base/files/files.hpp"
 #include "kernels/base/text/share.hpp"
 #include "kernels/base/text/text.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
+#include "reports/records/store_folder.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -70,13 +72,46 @@ FirstSweepMachine this_machine() {
   return machine;
 }
 
-ExitCode init_command(const std::filesystem::path& file) {
+void refuse_existing(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::exists(std::filesystem::symlink_status(file, error)))
     throw UsageError({.what = "the file exists",
                       .where = file.string(),
                       .why = "init overwrites nothing",
                       .remedy = "-o with another name"});
+}
+
+// `folder`: empty for the present one.
+ExitCode write_template(const KernelTemplate& made, const std::filesystem::path& folder) {
+  for (const TemplateFile& file : made.files) refuse_existing(folder / file.path);
+  for (const TemplateFile& file : made.files) {
+    if (const std::filesystem::path parent = (folder / file.path).parent_path(); !parent.empty())
+      make_writable_folder(parent);
+    write_file(folder / file.path, file.text);
+    fmt::print("{}\n", (folder / file.path).string());
+  }
+  const std::string begin = folder.empty() ? "" : fmt::format("cd {} && ", shell_quoted(folder.string()));
+  for (std::size_t i = 0; i < made.commands.size(); ++i)
+    fmt::print("{}{}{}\n", i == 0 ? "next: " : "      ", i == 0 ? begin : "", made.commands[i]);
+  return ExitCode::done;
+}
+
+struct InitArguments {
+  std::filesystem::path file;
+  std::string kernel;
+  bool rival = false;
+};
+
+ExitCode init_kernel(const InitArguments& arguments) {
+  if (!arguments.kernel.empty() && arguments.rival)
+    throw UsageError({.what = "--kernel and --rival", .remedy = "call init once for each"});
+  const bool has_gpu = survey_gpus().absence.empty();
+  return write_template(arguments.rival ? rival_template(has_gpu) : kernel_template(arguments.kernel, has_gpu),
+                        arguments.file);
+}
+
+ExitCode init_command(const std::filesystem::path& file) {
+  refuse_existing(file);
   const std::string name = name_of(file);
   FirstSweepMachine machine = this_machine();
   // The plan knows the machine's rate: of one execution, of which the FLOPs are known.
@@ -104,11 +139,21 @@ ExitCode init_command(const std::filesystem::path& file) {
 }  // namespace
 
 void add_init(Commands& commands) {
-  auto file = std::make_shared<std::filesystem::path>("first.yaml");
-  Options options = commands.add("init", "write a first sweep, with comments, that suits this machine",
-                                 [file] { return init_command(*file); });
-  options.path("-o", *file, "file to write, which must not exist; default: first.yaml");
-  options.examples({{"hilbench init", "writes first.yaml"}, {"hilbench init -o mine.yaml", "another name"}});
+  auto arguments = std::make_shared<InitArguments>();
+  Options options = commands.add(
+      "init", "write a first sweep that suits this machine, or a kernel of your own with its sweeps", [arguments] {
+        if (arguments->rival || !arguments->kernel.empty()) return init_kernel(*arguments);
+        return init_command(arguments->file.empty() ? "first.yaml" : arguments->file);
+      });
+  options.path("-o", arguments->file,
+               "file to write, which must not exist; default: first.yaml; of --kernel and --rival a folder; "
+               "default: this one");
+  options.choice("--kernel", arguments->kernel, kernel_template_names(),
+                 "write a small kernel in this language, which runs, with a sweep and a test");
+  options.flag("--rival", arguments->rival, "write a program of a rival, which runs, with a sweep");
+  options.examples({{"hilbench init", "writes first.yaml"},
+                    {"hilbench init -o mine.yaml", "another name"},
+                    {"hilbench init --kernel c -o mine", "mine/mine.c, mine.yaml, mine-test.yaml, kernel.h"}});
 }
 
 }  // namespace hilbench

@@ -1,8 +1,11 @@
 #include "harness/external/comparison_programs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "harness/external/kernel_layout.hpp"
 #include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
@@ -25,7 +28,7 @@ std::vector<std::string> gpus_of(const ComparisonTask& task) {
 }  // namespace
 
 bool ComparisonPrograms::has(const Record& record) const {
-  return record.variant.is_baseline() && find_external(task_.externals, record.kernel) != nullptr;
+  return find_external(task_.externals, record.kernel) != nullptr;
 }
 
 void ComparisonPrograms::start_all() {
@@ -37,14 +40,28 @@ void ComparisonPrograms::greet(const Record& record) {
   started_[record.variant_id] = {greeted(record), nullptr};
 }
 
-void ComparisonPrograms::set_inputs(InputFileSets::Tensors tensors, InputFileSets::Forward forward) {
+void ComparisonPrograms::set_inputs(InputFileSets::Tensors tensors, InputFileSets::Forward forward,
+                                    std::int64_t at_once) {
+  at_once_ = at_once;
   const Record& record = task_.records.front();
   files_.emplace(std::move(tensors), std::move(forward), record.work, static_cast<int>(record.threads));
 }
 
 std::unique_ptr<ExternalProgram> ComparisonPrograms::load(const Record& record) {
   std::unique_ptr<ExternalProgram> program = greeted(record);
-  program->load(files_->of(InputSet::second));
+  const Case& work = record.work;
+  if (record.variant.is_baseline()) {
+    program->load(files_->of(InputSet::second));
+    return program;
+  }
+  const KernelChoice& choice = record.variant.kernel();
+  const std::int64_t tile_rows = program->tile_rows();
+  if (tile_rows == 0 && !chosen_by_program(choice))
+    throw Unsupported(fmt::format("traversal {}: {} says no tile_rows in hello, so it gets no tiles",
+                                  choice.traversal, record.kernel));
+  const StoredOrder order = stored_order(work, choice);
+  const KernelLayout layout = kernel_layout(work, choice, order, tile_rows, {.at_once = at_once_}, task_.measure.cache);
+  program->load(files_->of(InputSet::second, order), layout.request);
   return program;
 }
 

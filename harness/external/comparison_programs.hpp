@@ -18,10 +18,10 @@ class ComparisonPrograms {
  public:
   // Starts no program. `task` must outlive it.
   explicit ComparisonPrograms(const ComparisonTask& task) : task_(task) {}
-  // The inputs of the case. Nothing is loaded before.
-  void set_inputs(InputFileSets::Tensors tensors, InputFileSets::Forward forward);
+  // The inputs of the case, and how many tiles the device computes at once. Nothing is loaded before.
+  void set_inputs(InputFileSets::Tensors tensors, InputFileSets::Forward forward, std::int64_t at_once = 1);
 
-  // True if `record` is an external baseline of the task. The functions below want such records.
+  // True if `record` is an external baseline of the task, or a kernel that is a program of its own. The functions below want such records.
   bool has(const Record& record) const;
   // Starts the programs of all records of the task. Does not wait for them: what goes wrong with a program is
   // thrown when it is greeted.
@@ -47,6 +47,7 @@ class ComparisonPrograms {
   const ComparisonTask& task_;
   std::optional<std::vector<std::string>> gpus_;  // UUIDs of those that each program may see
   std::optional<InputFileSets> files_;
+  std::int64_t at_once_ = 1;
   std::map<std::string, Started> started_;  // by the variant's id
 };
 

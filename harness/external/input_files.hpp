@@ -1,10 +1,13 @@
 // What external programs compute with, as they read it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/measure/inputs.hpp"
@@ -22,6 +25,12 @@ struct InputFiles {
   std::shared_ptr<const SharedFile> mask;
 };
 
+// How K and V of a kernel lie in memory.
+struct StoredOrder {
+  std::string key = {};                  // the same for equal orders of a case
+  std::vector<std::int32_t> slots = {};  // of each position; empty: in position order
+};
+
 // The files of each set, written when they are first asked for.
 class InputFileSets {
  public:
@@ -33,21 +42,26 @@ class InputFileSets {
   using Forward = std::function<void(InputSet set, const Put& o, const Put& lse)>;
   InputFileSets(Tensors tensors, Forward forward, Case work, int threads);
 
-  // Throws EnvironmentError.
-  InputFiles of(InputSet set);
+  // Throws EnvironmentError. With gradients every tensor is in position order.
+  InputFiles of(InputSet set, const StoredOrder& order = {});
   // Programs that need the files of this set again get new ones.
   void release(InputSet set);
 
  private:
-  std::shared_ptr<const SharedFile> write(InputSet set, Tensor which) const;
+  using File = std::shared_ptr<const SharedFile>;
+  File write(InputSet set, Tensor which, const StoredOrder& order = {}) const;
+  void write_in_order(InputSet set, Tensor which, const StoredOrder& order, SharedFile& file) const;
+  void negate_if_asked(InputSet set, Tensor which, std::vector<std::byte>& part) const;
+  File forward_file(InputSet set, Tensor which, const StoredOrder& order);
   void add_gradient_files(InputSet set, InputFiles& files);
 
   const Tensors tensors_;
   const Forward forward_;
   const Case work_;
   const int threads_;
-  std::map<InputSet, InputFiles> sets_;
-  std::shared_ptr<const SharedFile> mask_;
+  std::map<InputSet, std::map<std::pair<Tensor, std::string>, File>> tensors_of_;  // by tensor and order
+  std::map<InputSet, InputFiles> sets_;                                            // with gradients
+  File mask_;
 };
 
 // Names of what differs in two sets: "q", "k", "v", with gradients "d_o", "o", "lse" too.

@@ -20,9 +20,12 @@
 
 #include "baselines/external/programs.hpp"
 #include "harness/external/case_json.hpp"
+#include "harness/external/counters_json.hpp"
 #include "harness/external/fork_server.hpp"
+#include "harness/external/kernel_layout.hpp"
 #include "harness/external/protocol_fault.hpp"
 #include "harness/external/python.hpp"
+#include "harness/external/python_package.hpp"
 #include "kernels/base/process/offspring.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/json.hpp"
@@ -40,6 +43,7 @@ constexpr int kEmptyRequests = 3;  // of which the shortest counts
 constexpr std::size_t kLongestDescription = 4000;
 
 std::vector<std::string> command_of(const std::string& name, const External& external, SharedFile& script) {
+  if (!external.library.empty()) return {"/proc/self/exe", "kernel-host", external.library.string()};
   return external.command.empty() ? python_command(embedded_script(name), script) : external.command;
 }
 
@@ -69,6 +73,8 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
                                  const std::vector<std::string>& gpus, int fork_server)
     : kernel_(std::move(kernel)),
       name_(external_name(kernel_)),
+      kind_(external.kind),
+      hosted_(!external.library.empty()),
       work_(std::move(work)),
       threads_(threads),
       devices_(std::max(1, static_cast<int>(gpus.size()))),
@@ -84,6 +90,10 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
   unless_set("OPENBLAS_THREAD_TIMEOUT", "24");
   if (work_.ring_size == 1 && work_.device == DeviceKind::cpu)
     unless_set("OMP_NUM_THREADS", std::to_string(threads));
+  if (!external.command.empty()) {
+    package_ = std::make_unique<SharedFile>("python_package");
+    variables["PYTHONPATH"] = python_path_with(*package_);
+  }
   if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
   std::vector<int> inherited;
   if (external.command.empty() && can_be_forked(name_) && fork_server >= 0) {
@@ -105,6 +115,8 @@ void ExternalProgram::greet() {
   protocol_ = protocol.get<int>();
   if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
     break_off(name_, "hello needs a name and a version", described_);
+  if (kind_ == ImplementationKind::kernel && described_.value("kernel", json()) != json(true))
+    break_off(name_, "hello of a kernel needs `kernel` true: it reads K and V where `slots` says", described_);
   const std::string device(to_string(work_.device));
   const json devices = described_.value("devices", json());
   if (!devices.is_array()) break_off(name_, "hello needs a list of devices", described_);
@@ -120,13 +132,31 @@ void ExternalProgram::greet() {
     throw Unsupported(fmt::format("{} computes the forward pass only", kernel_));
 }
 
-void ExternalProgram::load(const InputFiles& files) {
+std::map<std::string, Counter> ExternalProgram::count(const std::string& set, CacheState cache) {
+  const json answer = ask({{"do", "count"}, {"set", set}, {"cold", cache == CacheState::cold}});
+  try {
+    return counters_from_json(answer.at("counters"));
+  } catch (const json::exception&) {
+    break_off(name_, "count needs counters", answer);
+  }
+}
+
+std::int64_t ExternalProgram::tile_rows() const {
+  const json rows = described_.value("tile_rows", json());
+  if (rows.is_null()) return 0;
+  if (!rows.is_number_integer() || rows < 1 || rows > kMostTileRows)
+    break_off(name_, fmt::format("tile_rows of hello must be 1 to {}", kMostTileRows), described_);
+  return rows.get<std::int64_t>();
+}
+
+void ExternalProgram::load(const InputFiles& files, const json& kernel) {
   const std::size_t dot = kernel_.find('.');
   json request = {{"do", "load"},
                   {"case", case_json(work_, threads_)},
                   {"option", dot == std::string::npos ? "" : kernel_.substr(dot + 1)}};
   request.update(paths_of(files));
   if (files.mask) request["mask"] = files.mask->path();
+  if (!kernel.is_null()) request["kernel"] = kernel;
   json loaded = ask(request, Refusal::allowed);
   script_.reset();
   const json timer = loaded.value("timer", json());
@@ -150,7 +180,8 @@ void ExternalProgram::load(const InputFiles& files) {
   }
   described_.erase("other_function");  // what hello says of it does not count
   for (const char* said :
-       {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks", "backward"})
+       {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks", "backward", "kernel",
+        "tile_rows"})
     loaded.erase(said);  // by the answer to hello
   described_.update(loaded);
   if (described_.dump().size() > kLongestDescription)

@@ -1,4 +1,5 @@
-// External baselines: programs in any language that answer a protocol of JSON lines (docs/external.md).
+// External baselines and kernels of the user: programs in any language that answer a protocol of JSON lines
+// (docs/external.md, docs/kernels.md).
 #pragma once
 
 #include <cstdint>
@@ -43,8 +44,11 @@ class ExternalProgram {
   // Waits for the answer to hello, and checks that the program can run the case here. Only the first call
   // waits.
   void greet();
-  // Gives the program, which is greeted, the case and its inputs. It reads `files` before this returns.
-  void load(const InputFiles& files);
+  // Of a kernel that is greeted: query rows of its tiles; 0: it says none.
+  std::int64_t tile_rows() const;
+  // Gives the program, which is greeted, the case and its inputs; `kernel`: KernelLayout::request, null for a
+  // baseline. It reads `files` and those of `kernel` before this returns.
+  void load(const InputFiles& files, const nlohmann::json& kernel = nullptr);
   // The protocol that it speaks, 1 or 2.
   int protocol() const { return protocol_; }
   // Gives it other inputs, which differ from those that it has in the tensors `changed`. False: it takes
@@ -62,6 +66,9 @@ class ExternalProgram {
   // How long the busiest device works in each of this many further executions, in nanoseconds; the program
   // says in its answer to hello whether it knows.
   bool profiles() const;
+  // Of a library that this program hosts: it counts one execution in its own process, as a worker counts its own.
+  bool counts() const { return hosted_; }
+  std::map<std::string, Counter> count(const std::string& set, CacheState cache);
   std::vector<double> profile(std::int64_t executions);
   // Reads the output of the last execution. The result stays valid after further executions.
   OutputReader output();
@@ -114,10 +121,13 @@ class ExternalProgram {
       const Waits& before) const;  // in nanoseconds; nothing if it is not known
 
   std::string kernel_, name_;
+  ImplementationKind kind_;
+  bool hosted_;
   Case work_;
   int threads_, devices_;
   int protocol_ = kNewestProtocol;
   std::unique_ptr<SharedFile> script_;  // of a program of this build, until it is loaded
+  std::unique_ptr<SharedFile> package_;  // that a program of the sweep may import: hilbench.kernel
   std::unique_ptr<AnsweringProgram> process_;
   std::string timer_;
   std::optional<double> permute_ns_;

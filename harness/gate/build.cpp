@@ -62,8 +62,9 @@ Build inspect_build(const std::filesystem::path& program) {
     refuse(program, fmt::format("its workers speak protocol {}, this program {}",
                                 answer.value("protocol", nlohmann::json()).dump(), kTaskProtocol));
   const nlohmann::json version = answer.value("version", nlohmann::json());
-  return {whole, version.is_string() ? one_line(version.get<std::string>(), 100) : "",
-          answer.value("build", nlohmann::json())};
+  return {.program = whole,
+          .version = version.is_string() ? one_line(version.get<std::string>(), 100) : "",
+          .environment = answer.value("build", nlohmann::json())};
 }
 
 }  // namespace hilbench

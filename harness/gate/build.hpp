@@ -5,12 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harness/sweep/settings.hpp"
+
 namespace hilbench {
 
 struct Build {
   std::filesystem::path program;
   std::string version;         // "hilbench 0.1.0 (commit abc1234)"
   nlohmann::json environment;  // `environment.build` of its records
+  // Versions of kernels of the user, which its workers measure in the place of those of the sweep. If there are some,
+  // they alone are judged, and `version` names them.
+  Externals kernels = {};
 };
 
 // Asks the program who it is. Throws UsageError if it is no hilbench, or one whose workers do not understand

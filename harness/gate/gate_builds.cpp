@@ -259,6 +259,7 @@ class Gate {
 };
 
 std::string name_of(const Build& build) {
+  if (!build.kernels.empty()) return printable(build.version);
   return printable(fmt::format("{} ({})", build.program.string(), build.version));
 }
 

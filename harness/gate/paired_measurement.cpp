@@ -29,9 +29,22 @@ bool judged(const Record& record) {
   return record.kind == ImplementationKind::kernel;
 }
 
-ComparisonTask gate_task(const Sweep& sweep, const Comparison& comparison, const Site& site) {
+// Kernels of which there are no two versions would be judged for nothing.
+void keep_versions(const Externals& kernels, ComparisonTask& task) {
+  if (kernels.empty()) return;
+  const std::string reference = task.reference ? task.records[*task.reference].variant_id : "";
+  std::erase_if(task.records,
+                [&](const Record& record) { return judged(record) && !kernels.contains(record.kernel); });
+  task.reference.reset();
+  for (std::size_t i = 0; i < task.records.size(); ++i)
+    if (task.records[i].variant_id == reference) task.reference = i;
+}
+
+ComparisonTask gate_task(const Sweep& sweep, const Comparison& comparison, const Site& site,
+                         const Externals& kernels) {
   ComparisonTask task = make_task(sweep, comparison, site, {});
   std::erase_if(task.records, [](const Record& record) { return record.twin; });  // they come last
+  keep_versions(kernels, task);
   task.counters.clear();
   task.measure.processes = 1;
   task.measure.protocols.clear();
@@ -98,6 +111,7 @@ std::map<std::string, std::vector<double>> MeasuredSide::measure(const Compariso
   const auto [at, first] = records_.try_emplace(case_id);
   if (first) cases_.push_back(case_id);
   ComparisonTask asked = task;
+  for (const auto& [name, kernel] : build_.kernels) asked.externals[name] = kernel;
   asked.verify = first ? Verify::before_and_after : Verify::after;
   // A copy: a stop, which throws, loses nothing.
   int runs = 0;
@@ -171,7 +185,8 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
                       .remedy = "run the sweep with both builds, and give the gate their results"});
   for (const Comparison& comparison : plan.comparisons) {
     if (!comparison.runnable()) continue;
-    Subject subject{.task = gate_task(sweep, comparison, site)};
+    Subject subject{.task = gate_task(sweep, comparison, site, candidate.kernels)};
+    if (std::none_of(subject.task.records.begin(), subject.task.records.end(), judged)) continue;
     subject.candidate_task = subject.task;
     for (Record& record : subject.candidate_task.records)
       for (const Injection& injection : options.injections)

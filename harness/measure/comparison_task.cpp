@@ -42,7 +42,10 @@ Json to_json(const ComparisonTask& task) {
   for (const Record& record : task.records) records.push_back(to_json(record));
   Json externals = Json::object();
   for (const auto& [name, external] : task.externals)
-    externals[name] = {{"command", external.command}, {"folder", external.folder.string()}};
+    externals[name] = {{"command", external.command},
+                       {"folder", external.folder.string()},
+                       {"is_kernel", external.kind == ImplementationKind::kernel},
+                       {"library", external.library.string()}};
   const Measure& measure = task.measure;
   Json protocols = Json::array();
   for (const Protocol& protocol : measure.protocols)
@@ -117,8 +120,11 @@ ComparisonTask task_from_json(const Json& json) {
   task.device_ordinal = json.at("device_ordinal");
   task.dump = json.at("dump").get<std::string>();
   for (const auto& [name, external] : json.at("externals").items())
-    task.externals[name] = {external.at("command").get<std::vector<std::string>>(),
-                            external.at("folder").get<std::string>()};
+    task.externals[name] = {.command = external.at("command").get<std::vector<std::string>>(),
+                            .folder = external.at("folder").get<std::string>(),
+                            .kind = external.value("is_kernel", false) ? ImplementationKind::kernel
+                                                                       : ImplementationKind::baseline,
+                            .library = external.value("library", "")};
   task.fork_server = json.value("fork_server_socket", -1);  // not known to older builds
   return task;
 }

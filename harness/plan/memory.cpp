@@ -239,7 +239,11 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
   const double output = work.pass == Pass::forward
                             ? tensor_elements(work, work.heads)
                             : tensor_elements(work, work.heads) + 2 * tensor_elements(work, work.kv_heads);
-  return need + input_files_need(work) + host_need(work, 4 * output);
+  need = need + input_files_need(work) + host_need(work, 4 * output);
+  if (variant.is_baseline() || variant.kernel().order == "linear") return need;
+  // Files of K and V in the order: two sets of values, and V negated.
+  constexpr double kSets = 2.5;
+  return need + host_need(work, kSets * copies_of_keys(work));
 }
 
 MemoryNeed unplanned_need(const Case& work, const Variant& variant, const Implementation& implementation,

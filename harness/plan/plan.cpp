@@ -50,8 +50,9 @@ Case on_one_rank(Case work) {
 
 const Implementation* implementation_of(const Sweep& sweep, const Variant& variant, const Case& work,
                                         const Gpu* gpu) {
-  if (!variant.is_baseline() || find_external(sweep.externals, variant.name()) == nullptr)
-    return resolve_implementation(variant, on_one_rank(work), gpu);
+  const External* external = find_external(sweep.externals, variant.name());
+  if (external == nullptr) return resolve_implementation(variant, on_one_rank(work), gpu);
+  if (external->kind == ImplementationKind::kernel) return &kDeclaredKernel;
   const Implementation* brought = find_implementation(external_name(variant.name()), work.device);
   return brought != nullptr ? brought : &kDeclaredExternal;
 }
@@ -97,6 +98,8 @@ Refusal why_not(const Sweep& sweep, const PlannedVariant& planned, const Planned
   const bool external = planned.implementation->external;
   if (external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
+  if (external && planned.kind == ImplementationKind::kernel)
+    if (Refusal reason = kDeclaredKernel.why_not(work, planned.variant)) return reason;
   if (Refusal reason = why_not_pages_here(planned, site)) return reason;
   if (work.ring_size == 1 && planned.variant.is_baseline() && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
@@ -235,12 +238,13 @@ void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, 
 }
 
 // A second instance of the reference, with K and V of its own. None if there is no reference, or it is no
-// attention. One that is a program of its own has a twin in a chain, where it is what the claim began with.
+// attention. A rival that is a program of its own has a twin in a chain, where it is what the claim began with.
 std::optional<PlannedVariant> twin_of_reference(const Comparison& comparison, bool chain) {
   if (!comparison.reference) return std::nullopt;
   PlannedVariant twin = comparison.variants[*comparison.reference];
   if (twin.skip || !twin.implementation->has_output) return std::nullopt;
-  if (twin.implementation->external && !chain) return std::nullopt;
+  const bool kernel = twin.kind == ImplementationKind::kernel;
+  if (twin.implementation->external && !kernel && !chain) return std::nullopt;
   twin.twin = true;
   twin.variant_id += kTwinSuffix;
   if (comparison.work.ring_size == 1 && !twin.implementation->external)

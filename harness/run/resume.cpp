@@ -48,6 +48,23 @@ std::string file_version(const std::filesystem::path& file) {
   return fmt::format("{} {} {}", file.string(), bytes, changed.time_since_epoch().count());
 }
 
+std::string external_key(const std::string& name, const External& external) {
+  return (external.kind == ImplementationKind::kernel ? "kernel " : "external ") + name;
+}
+
+// The command; of a kernel of the user also the version of each file that it names, which may be built anew.
+std::string external_version(const External& external) {
+  const std::string command = fmt::format("{}", fmt::join(external.command, " "));
+  if (external.kind != ImplementationKind::kernel) return command;
+  std::string versions;
+  std::vector<std::filesystem::path> files = {external.library};
+  for (const std::string& word : external.command) files.push_back(external.folder / word);
+  std::error_code error;
+  for (const std::filesystem::path& file : files)
+    if (std::filesystem::is_regular_file(file, error)) versions += file_version(file);
+  return fmt::format("{} {}{}", hash_text(versions), command, external.library.filename().string());
+}
+
 std::string hash_of(const PlannedVariant& planned) {
   const KernelChoice& kernel = planned.variant.kernel();
   return hash_text(fmt::format("{} {} {} {}{}", planned.variant_id, kernel.traversal, kernel.order_chunk,
@@ -82,8 +99,8 @@ nlohmann::json settings_json(const Sweep& sweep, const Comparison& comparison) {
     all["chain.end"] = sweep.chain.steps[sweep.chain.end].variant;
   }
   for (const auto& [name, external] : sweep.externals)
-    all["external " + name] =
-        fmt::format("{}{}", fmt::join(external.command, " "),
+    all[external_key(name, external)] =
+        fmt::format("{}{}", external_version(external),
                     sweep.external_use == ExternalUse::allowed ? "" : " (without --allow-external)");
   return all;
 }

@@ -1,4 +1,4 @@
-// `external`: baselines that are programs of their own.
+// `external` and `kernels`: baselines and kernels that are programs of their own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,16 +31,46 @@ bool is_brought(const std::string& name) {
   });
 }
 
+std::vector<std::string> parse_command(const YamlValue& command) {
+  std::vector<std::string> words;
+  for (const YamlValue& word : command.is_list() ? command.items() : std::vector{command})
+    words.push_back(word.text());
+  return words;
+}
+
 External parse_external(const YamlValue& value, const std::filesystem::path& folder) {
   External external{.folder = folder};
   if (value.is_map())
-    for (const auto& [key, command] : value.entries(std::vector<std::string>{"command"})) {
-      const std::vector<YamlValue> words = command.is_list() ? command.items() : std::vector{command};
-      for (const YamlValue& word : words) external.command.push_back(word.text());
-    }
+    for (const auto& [key, command] : value.entries(std::vector<std::string>{"command"}))
+      external.command = parse_command(command);
   if (external.command.empty() || external.command.front().empty())
     value.fail("command missing", "an external baseline is a program", "{command: [python3, rival.py]}");
   return external;
+}
+
+// Whether there is such a library is known when it is loaded: a plan needs none.
+External parse_kernel(const YamlValue& value, const std::filesystem::path& folder) {
+  External kernel{.folder = folder, .kind = ImplementationKind::kernel};
+  if (value.is_map())
+    for (const auto& [key, entry] : value.entries(std::vector<std::string>{"command", "library"})) {
+      if (key == "command")
+        kernel.command = parse_command(entry);
+      else if (const std::string library = entry.text(); !library.empty())
+        kernel.library = (folder / library).lexically_normal();
+    }
+  const bool has_command = !kernel.command.empty() && !kernel.command.front().empty();
+  if (has_command == kernel.library.empty()) return kernel;
+  value.fail(has_command ? "command and library" : "neither command nor library",
+             "a kernel is a program or a shared library",
+             "{command: [python3, mine.py]}, or {library: ./libmine.so}");
+}
+
+void check_name(const std::string& name, const YamlValue& entry, std::string_view of_what) {
+  if (!plain_word(name))
+    entry.fail(fmt::format("'{}' cannot name a {}", one_line(name, 80), of_what),
+               fmt::format("expects 1 to {} of a-z, 0-9 and _", kLongestExternalName));
+  if (holds(kernel_names(), name) || holds(baseline_names(), name))
+    entry.fail(fmt::format("'{}' is a name of this build", name), "", "choose another");
 }
 
 }  // namespace
@@ -58,14 +88,20 @@ Externals parse_externals(const YamlValue& value, const std::filesystem::path& f
   Externals externals;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   for (const auto& [name, entry] : value.entries()) {
-    if (!plain_word(name))
-      entry.fail(fmt::format("'{}' cannot name a baseline", one_line(name, 80)),
-                 fmt::format("expects 1 to {} of a-z, 0-9 and _", kLongestExternalName));
-    if (holds(kernel_names(), name) || holds(baseline_names(), name))
-      entry.fail(fmt::format("'{}' is a name of this build", name), "", "choose another");
+    check_name(name, entry, "baseline");
     externals.emplace(name, parse_external(entry, folder));
   }
   return externals;
+}
+
+void parse_kernels(const YamlValue& value, Sweep& sweep) {
+  const std::filesystem::path folder = std::filesystem::absolute(sweep.file).parent_path();
+  for (const auto& [name, entry] : value.entries()) {
+    check_name(name, entry, "kernel");
+    if (!sweep.externals.emplace(name, parse_kernel(entry, folder)).second)
+      entry.fail(fmt::format("'{}' is declared under external too", name),
+                 "a program is a kernel or a rival", "choose another name");
+  }
 }
 
 const std::vector<std::string>& baseline_names() {
@@ -88,10 +124,14 @@ std::string checked_baseline(const YamlValue& value, Sweep& sweep) {
   const std::string text = value.text();
   const std::string name = external_name(text);
   const bool plain = text == name || plain_word(text.substr(name.size() + 1));
-  if (plain && find_external(sweep.externals, name) != nullptr && !is_brought(name)) return text;
+  const External* declared = find_external(sweep.externals, name);
+  if (declared != nullptr && declared->kind == ImplementationKind::kernel)
+    value.fail(fmt::format("'{}' is a kernel", name), "", "list it under variants");
+  if (plain && declared != nullptr && !is_brought(name)) return text;
   if (!holds(baseline_names(), text)) {
     std::vector<std::string> names = baseline_names();
-    for (const auto& [external, program] : sweep.externals) names.push_back(external);
+    for (const auto& [external, program] : sweep.externals)
+      if (program.kind == ImplementationKind::baseline) names.push_back(external);
     fail_unknown(value, "baseline", text, names);
   }
   if (is_brought(name))

@@ -80,6 +80,9 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
 
 // `external`: programs, by the names that `baselines` may use.
 Externals parse_externals(const YamlValue& value, const std::filesystem::path& file);
+// `kernels`: those of the user, by the names that a variant's `kernel` may use. They are added to
+// Sweep::externals.
+void parse_kernels(const YamlValue& value, Sweep& sweep);
 
 // The name of a baseline, or NAME.OPTION of an external one. If it is an external program of this build, it
 // is added to Sweep::externals.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/case/variant.hpp"
 #include "reports/records/record.hpp"
 
 namespace hilbench {
@@ -41,14 +42,17 @@ struct Inputs {
   bool operator==(const Inputs&) const = default;
 };
 
-// A baseline that is a program of its own (docs/external.md).
+// A program of its own (docs/external.md): a baseline, or a kernel of the user (docs/kernels.md).
 struct External {
   std::vector<std::string> command;  // empty: a program of this build
   std::filesystem::path folder;      // the program's working folder: that of the sweep file, absolute
+  ImplementationKind kind = ImplementationKind::baseline;
+  // Of a kernel, absolute: this program hosts it in a process of its own, and `command` is empty. Empty: none.
+  std::filesystem::path library = {};
   bool operator==(const External&) const = default;
 };
 using Externals = std::map<std::string, External>;
-// For a baseline NAME or NAME.OPTION: NAME, and the external program of that name (null if there is none).
+// For a kernel, or a baseline NAME or NAME.OPTION: NAME, and the external program of that name (null if there is none).
 std::string external_name(const std::string& kernel);
 const External* find_external(const Externals& externals, const std::string& kernel);
 

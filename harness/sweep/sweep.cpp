@@ -220,7 +220,7 @@ Sweep parse_with(const std::string& text, const fs::path& file, const SweepOverr
   const YamlValue root(document, place, "");
   const Entries entries = entries_of(
       root, {"name", "title", "question", "description", "axes", "cases", "skip_when", "variants",
-             "baselines", "external", "reference", "claims", "chain", "measure", "counters", "inputs"});
+             "baselines", "external", "kernels", "reference", "claims", "chain", "measure", "counters", "inputs"});
   const std::vector<AxisOverride> axis_overrides = parse_overrides(overrides);
 
   Sweep sweep;
@@ -238,6 +238,7 @@ Sweep parse_with(const std::string& text, const fs::path& file, const SweepOverr
                   axis_overrides, root, sweep.skip_when);
   sweep.external_use = overrides.external_use;
   if (const auto v = entry(entries, "external")) sweep.externals = parse_externals(*v, file);
+  if (const auto v = entry(entries, "kernels")) parse_kernels(*v, sweep);
   parse_variants({entry(entries, "axes"), entry(entries, "variants"), entry(entries, "baselines")},
                  axis_overrides, root, sweep);
   sweep.reference = chosen_reference(sweep, entry(entries, "reference"));

@@ -41,7 +41,7 @@ struct Sweep {
   std::string reference;                      // id of one of `variants`
   std::vector<std::string> claims;            // that it answers: names of claim_names()
   Chain chain;                                // without what was claimed, which its cases have
-  Externals externals;                        // those that `baselines` names
+  Externals externals;                        // those that `baselines` and `variants` name
   ExternalUse external_use = ExternalUse::refused;
   Measure measure;
   std::vector<std::string> counters;  // names of sets

@@ -85,9 +85,16 @@ class VariantParser {
     const std::vector<std::string>& baselines = baseline_names();
     if (std::find(baselines.begin(), baselines.end(), name) != baselines.end())
       value.fail(fmt::format("'{}' is a baseline", name), "", "list it under baselines");
-    const std::vector<std::string_view> kernels = kernel_names();
+    const std::vector<std::string_view> built = kernel_names();
+    std::vector<std::string> kernels(built.begin(), built.end());
+    for (const auto& [declared, program] : sweep_.externals) {
+      if (program.kind == ImplementationKind::kernel)
+        kernels.push_back(declared);
+      else if (declared == name)
+        value.fail(fmt::format("'{}' is a baseline", name), "", "list it under baselines");
+    }
     if (std::find(kernels.begin(), kernels.end(), name) == kernels.end())
-      fail_unknown(value, "kernel", name, std::vector<std::string>(kernels.begin(), kernels.end()));
+      fail_unknown(value, "kernel", name, kernels);
     return [name](Variant& variant) { variant.change().name = name; };
   }
   Setting order_setting(const YamlValue& value) const {
@@ -309,7 +316,7 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
       list.add(item, parse_baseline(item, sweep));
   std::erase_if(sweep.externals, [&](const auto& each) {
     return std::none_of(sweep.variants.begin(), sweep.variants.end(), [&](const Variant& variant) {
-      return variant.is_baseline() && external_name(variant.name()) == each.first;
+      return external_name(variant.name()) == each.first;
     });
   });
   if (sweep.variants.empty())

@@ -32,7 +32,8 @@ void run_task(const ComparisonTask& task, const std::function<void(const TaskEve
                       [&](InputSet set, const InputFileSets::Put& o, const InputFileSets::Put& lse) {
                         bench.hold(set);
                         bench.tell_forward(o, lse);
-                      });
+                      },
+                      bench.device->multiprocessors().value_or(bench.threads));
   try {
     const TaskContext run{task, tell, bench, programs};
     std::vector<VerifiedVariant> variants = verified(run);

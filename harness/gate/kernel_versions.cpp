@@ -1,0 +1,98 @@
+#include "harness/gate/kernel_versions.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "kernels/base/text/error.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NamedVersion {
+  std::string kernel, version;
+};
+
+NamedVersion split_version(const std::string& text, const char* option) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw UsageError({.what = fmt::format("'{}' is no version of a kernel", text),
+                      .where = option,
+                      .why = "beside others of the form NAME=VERSION",
+                      .remedy = "write NAME=LIBRARY, NAME=FOLDER or NAME=\"COMMAND\""});
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+const External& declared_kernel(const NamedVersion& named, const char* option, const Sweep& sweep) {
+  const auto declared = sweep.externals.find(named.kernel);
+  if (declared != sweep.externals.end() && declared->second.kind == ImplementationKind::kernel)
+    return declared->second;
+  std::vector<std::string> names;
+  for (const auto& [name, external] : sweep.externals)
+    if (external.kind == ImplementationKind::kernel) names.push_back(name);
+  throw UsageError({.what = fmt::format("the sweep measures no kernel '{}' of its `kernels`", named.kernel),
+                    .where = option,
+                    .why = names.empty() ? "it measures none" : fmt::format("it has {}", fmt::join(names, ", "))});
+}
+
+External version_of(const External& declared, const NamedVersion& named, const char* option) {
+  const fs::path path = fs::absolute(named.version).lexically_normal();
+  External version = declared;
+  if (fs::is_directory(path)) {
+    version.folder = path;
+    if (!declared.library.empty()) version.library = path / declared.library.filename();
+  } else if (!declared.library.empty()) {
+    version.library = path;
+  } else {
+    version.folder = fs::current_path();
+    std::istringstream words(named.version);
+    version.command.clear();
+    for (std::string word; words >> word;) version.command.push_back(word);
+  }
+  if (!version.library.empty() && !fs::exists(version.library))
+    throw UsageError({.what = "there is no such library", .where = fmt::format("{} {}", option, named.version)});
+  return version;
+}
+
+}  // namespace
+
+bool name_kernel_versions(const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
+    return text.find('=') != std::string::npos && !fs::exists(text);
+  });
+}
+
+Build build_with_kernels(const std::vector<std::string>& texts, const char* option, const Sweep& sweep) {
+  if (sweep.external_use == ExternalUse::refused)
+    throw UsageError({.what = "a gate of kernels of your own runs other programs",
+                      .where = option,
+                      .remedy = "allow it by --allow-external"});
+  Build build = inspect_build(fs::read_symlink("/proc/self/exe"));
+  for (const std::string& text : texts) {
+    const NamedVersion named = split_version(text, option);
+    const External& declared = declared_kernel(named, option, sweep);
+    if (!build.kernels.emplace(named.kernel, version_of(declared, named, option)).second)
+      throw UsageError({.what = fmt::format("'{}' has two versions", named.kernel), .where = option});
+  }
+  build.version = fmt::format("{}", fmt::join(texts, ", "));
+  return build;
+}
+
+void expect_same_kernels(const Build& baseline, const Build& candidate) {
+  const auto names_of = [](const Build& build) {
+    std::vector<std::string> names;
+    for (const auto& [name, kernel] : build.kernels) names.push_back(name);
+    return names;
+  };
+  if (names_of(baseline) == names_of(candidate)) return;
+  throw UsageError({.what = fmt::format("--baseline has versions of {}, --candidate of {}",
+                                        fmt::join(names_of(baseline), ", "), fmt::join(names_of(candidate), ", ")),
+                    .remedy = "give both versions of each kernel"});
+}
+
+}  // namespace hilbench
