@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <functional>
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -129,7 +131,8 @@ class KernelHost {
     if (table.why_not != nullptr)
       if (const char* reason = call("why_not", [&] { return table.why_not(&**case_); }); reason != nullptr)
         throw CannotCompute(one_line(reason, 300));
-    untimed_ = request.at("kernel").at("cache") == "warm";
+    const char* cache = std::getenv("HILBENCH_CACHE");
+    untimed_ = cache != nullptr && cache == std::string_view("warm");
     device_ = (*case_)->on_cuda != 0 ? open_cuda_device(0) : open_cpu_device((*case_)->threads);
     allocate(request.at("kernel"));
     take_inputs(request, json::array({"q", "k", "v"}));

@@ -51,7 +51,7 @@ std::vector<std::int32_t> tile_numbers(const Case& work, const KernelChoice& cho
 }
 
 KernelLayout kernel_layout(const Case& work, const KernelChoice& choice, const StoredOrder& order,
-                           std::int64_t tile_rows, const TraversalFacts& facts, CacheState cache) {
+                           std::int64_t tile_rows, const TraversalFacts& facts) {
   std::vector<std::int32_t> slots = order.slots;
   if (slots.empty()) {
     slots.resize(static_cast<std::size_t>(work.sequence_length));
@@ -60,7 +60,6 @@ KernelLayout kernel_layout(const Case& work, const KernelChoice& choice, const S
   KernelLayout layout{.slots = written_numbers("slots", slots), .tiles = nullptr, .request = {}};
   layout.request = {{"order", choice.order},
                     {"traversal", traversal_text(choice)},
-                    {"cache", cache == CacheState::cold ? "cold" : "warm"},
                     {"slots", layout.slots->path()}};
   if (tile_rows == 0 || has_windows(work)) return layout;
   layout.tiles = written_numbers("tiles", tile_numbers(work, choice, tile_rows, facts));

@@ -12,7 +12,6 @@
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/traversals/fastest.hpp"
-#include "reports/records/record.hpp"
 
 namespace hilbench {
 
@@ -38,6 +37,6 @@ struct KernelLayout {
 };
 // `tile_rows`: query rows of a tile of this kernel; 0: it says none. Throws EnvironmentError.
 KernelLayout kernel_layout(const Case& work, const KernelChoice& choice, const StoredOrder& order,
-                           std::int64_t tile_rows, const TraversalFacts& facts, CacheState cache);
+                           std::int64_t tile_rows, const TraversalFacts& facts);
 
 }  // namespace hilbench

@@ -70,7 +70,7 @@ json paths_of(const InputFiles& files) {
 }  // namespace
 
 ExternalProgram::ExternalProgram(std::string kernel, const External& external, Case work, int threads,
-                                 const std::vector<std::string>& gpus, int fork_server)
+                                 const std::vector<std::string>& gpus, int fork_server, CacheState cache)
     : kernel_(std::move(kernel)),
       name_(external_name(kernel_)),
       kind_(external.kind),
@@ -90,6 +90,7 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
   unless_set("OPENBLAS_THREAD_TIMEOUT", "24");
   if (work_.ring_size == 1 && work_.device == DeviceKind::cpu)
     unless_set("OMP_NUM_THREADS", std::to_string(threads));
+  variables["HILBENCH_CACHE"] = cache == CacheState::cold ? "cold" : "warm";
   if (!external.command.empty()) {
     package_ = std::make_unique<SharedFile>("python_package");
     variables["PYTHONPATH"] = python_path_with(*package_);

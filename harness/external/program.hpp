@@ -38,8 +38,9 @@ class ExternalProgram {
   // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and says hello, but does not wait for the
   // answer. `gpus` holds the UUIDs of the GPUs that it may see; if empty, it sees the same GPUs as this
   // process. A program of this build may run in a fork of the server at `fork_server`, unless that is -1.
+  // `cache`: in which state executions are timed.
   ExternalProgram(std::string kernel, const External& external, Case work, int threads,
-                  const std::vector<std::string>& gpus, int fork_server);
+                  const std::vector<std::string>& gpus, int fork_server, CacheState cache);
 
   // Waits for the answer to hello, and checks that the program can run the case here. Only the first call
   // waits.
