@@ -16,9 +16,9 @@
 namespace hilbench {
 
 inline constexpr std::int64_t kMostTileRows = 1 << 16;
-// Numbers of a tile in the file of tiles, each int32: launch, batch, head, kv_head, position of the first query,
-// step and count of queries, position of the first key, step and count of keys, leading keys that every query
-// sees, and flags.
+// Numbers of a tile in the file of tiles, each int32: launch, batch, head, kv_head, position of the first
+// query, step and count of queries, position of the first key, step and count of keys, leading keys that
+// every query sees, and flags.
 inline constexpr std::size_t kTileNumbers = 12;
 inline constexpr std::int32_t kTileMerges = 1, kTileGoesBackwards = 2;
 

@@ -117,7 +117,8 @@ void ExternalProgram::greet() {
   if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
     break_off(name_, "hello needs a name and a version", described_);
   if (kind_ == ImplementationKind::kernel && described_.value("kernel", json()) != json(true))
-    break_off(name_, "hello of a kernel needs `kernel` true: it reads K and V where `slots` says", described_);
+    break_off(name_, "hello of a kernel needs `kernel` true: it reads K and V where `slots` says",
+              described_);
   const std::string device(to_string(work_.device));
   const json devices = described_.value("devices", json());
   if (!devices.is_array()) break_off(name_, "hello needs a list of devices", described_);
@@ -180,9 +181,8 @@ void ExternalProgram::load(const InputFiles& files, const json& kernel) {
     other_function_ = one_line(other.get<std::string>(), kLongestReason);
   }
   described_.erase("other_function");  // what hello says of it does not count
-  for (const char* said :
-       {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks", "backward", "kernel",
-        "tile_rows"})
+  for (const char* said : {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks",
+                           "backward", "kernel", "tile_rows"})
     loaded.erase(said);  // by the answer to hello
   described_.update(loaded);
   if (described_.dump().size() > kLongestDescription)

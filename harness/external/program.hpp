@@ -67,7 +67,8 @@ class ExternalProgram {
   // How long the busiest device works in each of this many further executions, in nanoseconds; the program
   // says in its answer to hello whether it knows.
   bool profiles() const;
-  // Of a library that this program hosts: it counts one execution in its own process, as a worker counts its own.
+  // Of a library that this program hosts: it counts one execution in its own process, as a worker counts its
+  // own.
   bool counts() const { return hosted_; }
   std::map<std::string, Counter> count(const std::string& set, CacheState cache);
   std::vector<double> profile(std::int64_t executions);
@@ -127,7 +128,7 @@ class ExternalProgram {
   Case work_;
   int threads_, devices_;
   int protocol_ = kNewestProtocol;
-  std::unique_ptr<SharedFile> script_;  // of a program of this build, until it is loaded
+  std::unique_ptr<SharedFile> script_;   // of a program of this build, until it is loaded
   std::unique_ptr<SharedFile> package_;  // that a program of the sweep may import: hilbench.kernel
   std::unique_ptr<AnsweringProgram> process_;
   std::string timer_;

@@ -23,7 +23,7 @@ kernels:
 variants:
 {variants}
 {more}
-measure: {{budget_s: 0.05, min_rounds: 3, timeout_s: 60}}
+measure: {{budget_s: {budget_s}, min_rounds: {min_rounds}, timeout_s: 60}}
 """
 
 # A kernel in plain Python, which needs neither NumPy nor PyTorch: what hilbench.kernel does for those two.
@@ -97,9 +97,9 @@ class KernelCase(unittest.TestCase):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
 
-    def sweep(self, kernels, variants, case=CASE, more=""):
+    def sweep(self, kernels, variants, case=CASE, more="", budget_s=0.05, min_rounds=3):
         return self.program.sweep(SWEEP.format(
-            case=case, more=more, kernels="\n".join(f"  {name}: {how}" for name, how in kernels.items()),
+            case=case, more=more, budget_s=budget_s, min_rounds=min_rounds, kernels="\n".join(f"  {name}: {how}" for name, how in kernels.items()),
             variants="\n".join(f"  - {{{variant}}}" for variant in variants)))
 
     def measure(self, *arguments, options=("--allow-external",), status=0, twins=False, **more):
@@ -260,7 +260,7 @@ class LibraryCase(KernelCase):
         if not include.exists():
             include.mkdir(parents=True)
             shutil.copy(TESTS.parent / "kernels/plugin/kernel.h", include)
-        subprocess.run([COMPILER, "-std=gnu99", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-Iinclude", *flags, source, "-o",
+        subprocess.run([COMPILER, "-std=gnu99", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-pthread", "-Iinclude", *flags, source, "-o",
                         f"lib{name}.so", "-lm"], cwd=self.program.folder, check=True)
         return f"{{library: ./lib{name}.so}}"
 
@@ -347,6 +347,53 @@ class LibraryTest(LibraryCase):
             self.assertEqual(mine[name]["source"], "perf")
         reasons = {counter["reason"] for name, counter in mine.items() if counter["value"] is None}
         self.assertFalse([reason for reason in reasons if "process of its own" in reason], "it counts itself")
+
+
+@unittest.skipUnless(COMPILER, "no C compiler")
+class CheatTest(LibraryCase):
+    """Libraries that cheat, and what catches each. An execution takes some milliseconds."""
+
+    CASE = "sequence_length: 512, segments: [512], dilations: [1], heads: 1, head_dim: 32, threads: 1, device: cpu"
+    ROWS = "exceeds the tolerance|exceed theirs"
+    TIMES = "less than half|does not compute in each|on new inputs|above the peak|peak of"
+    INVALID = ("caches_by_inputs",)  # its rate is above the peak: the run itself has not failed
+    CHEATS = {
+        "once": "NaN",
+        "every_third_time": f"NaN|{TIMES}",
+        "caches_by_inputs": TIMES,
+        "half_of_the_rows": f"{ROWS}",
+        "last_key_of_each_tile": f"{ROWS}|keys",
+        "low_precision": ROWS,
+        "ignores_causal": f"{ROWS}|keys",
+        "linear_always": f"{ROWS}|keys",
+        "keeps_old_v": f"did not change with its inputs|{ROWS}|keys",
+        "wrong_lse": "LSE",
+        "coarse_after_30": f"{ROWS}|after the timing",
+        "two_threads": "cores while it was timed|computed while it was not asked",
+        "spins": "computed while it was not asked|cores while it was timed",
+        "computes_later": f"NaN|{TIMES}|computed while it was not asked|{ROWS}"}
+
+    def test_cheats_are_caught(self):
+        for name, reason in self.CHEATS.items():
+            with self.subTest(name):
+                kernels = {name: self.build(name, "-O2", f"-DFAULT={name.upper()}")}
+                # Without a mask, a kernel that reads all keys of the sequence may read them in any order.
+                causal = ", causal: true" if name in ("ignores_causal", "linear_always") else ""
+                records = self.measure(kernels, [f"kernel: {name}, order: random"], case=self.CASE + causal, budget_s=2,
+                                       min_rounds=20, status=0 if name in self.INVALID else 1)
+                record = records[f"{name}/random"]
+                self.assertIn(record["status"], ("failed", "invalid"), record["reason"])
+                self.assertRegex(record["reason"], reason)
+
+    def test_the_honest_one_is_ok(self):
+        records = self.measure({"honest": self.build("honest", "-O2")}, ["kernel: honest, order: random"],
+                               case=self.CASE, budget_s=2, min_rounds=20)
+        self.assertEqual(records["honest/random"]["status"], "ok", records["honest/random"]["reason"])
+
+    def test_each_cheat_is_listed(self):
+        text = (TESTS.parent / "docs/kernels.md").read_text()
+        for name in self.CHEATS:
+            self.assertIn(f"`{name}`", text)
 
 
 class TemplateTest(PythonCase):

@@ -30,7 +30,8 @@ Reads reads_of(const std::vector<std::int32_t>& tiles, bool causal) {
 
 TEST(KernelLayout, TilesReadWhatThePatternSelects) {
   for (const Mask mask : {Mask::full, Mask::causal}) {
-    Case work = {.sequence_length = 50, .pattern = {{20, 1}, {50, 3}}, .heads = 4, .kv_heads = 2, .head_dim = 8};
+    Case work = {
+        .sequence_length = 50, .pattern = {{20, 1}, {50, 3}}, .heads = 4, .kv_heads = 2, .head_dim = 8};
     work.mask = mask;
     const KernelChoice choice{.name = "mine", .order = "random", .traversal = "head_minor"};
     const Reads reads = reads_of(tile_numbers(work, choice, 7, {}), mask == Mask::causal);
@@ -49,14 +50,16 @@ TEST(KernelLayout, TilesReadWhatThePatternSelects) {
 }
 
 TEST(KernelLayout, TilesFollowTheTraversalAndSayWhatMerges) {
-  const Case work = {.sequence_length = 64, .pattern = {{32, 1}, {64, 2}}, .heads = 2, .kv_heads = 2, .head_dim = 8};
+  const Case work = {
+      .sequence_length = 64, .pattern = {{32, 1}, {64, 2}}, .heads = 2, .kv_heads = 2, .head_dim = 8};
   const KernelChoice major{.name = "mine", .traversal = "head_major"};
   KernelChoice minor = major;
   minor.traversal = "head_minor";
   const auto heads = [&](const KernelChoice& choice) {
     const std::vector<std::int32_t> tiles = tile_numbers(work, choice, 16, {});
     std::vector<std::int32_t> found;
-    for (std::size_t at = 0; at < tiles.size() && tiles[at] == 0; at += kTileNumbers) found.push_back(tiles[at + 2]);
+    for (std::size_t at = 0; at < tiles.size() && tiles[at] == 0; at += kTileNumbers)
+      found.push_back(tiles[at + 2]);
     return found;
   };
   EXPECT_EQ(heads(major), (std::vector<std::int32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
@@ -72,7 +75,8 @@ TEST(KernelLayout, SlotsAreInAFileAndLinearOrderHasThemToo) {
   EXPECT_TRUE(stored_order(work, linear).slots.empty());
   const StoredOrder order = stored_order(work, random);
   ASSERT_EQ(order.slots.size(), 6u);
-  const KernelLayout none = kernel_layout(work, linear, {}, 0, {}), tiled = kernel_layout(work, random, order, 4, {});
+  const KernelLayout none = kernel_layout(work, linear, {}, 0, {}),
+                     tiled = kernel_layout(work, random, order, 4, {});
   EXPECT_EQ(none.slots->bytes(), 24u);
   EXPECT_FALSE(none.tiles);
   EXPECT_FALSE(none.request.contains("tiles"));
