@@ -213,9 +213,11 @@ GatedBuilds gate_programs(const GateArguments& arguments, const GateTask& task) 
 
 ExitCode gate_command(GateArguments& arguments) {
   catch_stop_signals();
-  const bool kernels = name_kernel_versions(arguments.candidates) || name_kernel_versions(arguments.baselines);
+  const bool kernels =
+      name_kernel_versions(arguments.candidates) || name_kernel_versions(arguments.baselines);
   if (arguments.candidates.size() > 1 && !kernels)
-    throw UsageError({.what = "several candidates", .where = "--candidate", .why = "only kernels may be several"});
+    throw UsageError(
+        {.what = "several candidates", .where = "--candidate", .why = "only kernels may be several"});
   arguments.candidate = arguments.candidates.front();
   if (arguments.self_test) return test_itself(arguments);
   if (arguments.baselines.empty())
@@ -245,9 +247,10 @@ void add_gate(Commands& commands) {
                    "said here",
                    [arguments] { return gate_command(*arguments); });
   add_sweep_options(options, arguments->sweep, Budget::of_command);
-  options.texts("--baseline", arguments->baselines,
-                "program of the build to compare with, or a folder of its results; or NAME=VERSION: a library, "
-                "folder or command of a kernel of the sweep; folders and kernels may be repeated");
+  options.texts(
+      "--baseline", arguments->baselines,
+      "program of the build to compare with, or a folder of its results; or NAME=VERSION: a library, "
+      "folder or command of a kernel of the sweep; folders and kernels may be repeated");
   options.texts("--candidate", arguments->candidates,
                 "program of the build to judge, or a folder of its results; or NAME=VERSION");
   options.require("--candidate");
@@ -276,7 +279,8 @@ void add_gate(Commands& commands) {
   options.examples(
       {{"hilbench gate ci --baseline old/hilbench --candidate new/hilbench", "two builds, side by side"},
        {"hilbench gate ci --candidate build/hilbench --self-test", "what this machine can tell apart"},
-       {"hilbench gate mine.yaml --baseline mine=old/libmine.so --candidate mine=new/libmine.so --allow-external",
+       {"hilbench gate mine.yaml --baseline mine=old/libmine.so --candidate mine=new/libmine.so "
+        "--allow-external",
         "two versions of a kernel of your own"},
        {"hilbench gate ci --baseline results/before --candidate results/after", "two stored runs"}});
 }

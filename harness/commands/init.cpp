@@ -106,8 +106,8 @@ ExitCode init_kernel(const InitArguments& arguments) {
   if (!arguments.kernel.empty() && arguments.rival)
     throw UsageError({.what = "--kernel and --rival", .remedy = "call init once for each"});
   const bool has_gpu = survey_gpus().absence.empty();
-  return write_template(arguments.rival ? rival_template(has_gpu) : kernel_template(arguments.kernel, has_gpu),
-                        arguments.file);
+  return write_template(
+      arguments.rival ? rival_template(has_gpu) : kernel_template(arguments.kernel, has_gpu), arguments.file);
 }
 
 ExitCode init_command(const std::filesystem::path& file) {
@@ -141,7 +141,8 @@ ExitCode init_command(const std::filesystem::path& file) {
 void add_init(Commands& commands) {
   auto arguments = std::make_shared<InitArguments>();
   Options options = commands.add(
-      "init", "write a first sweep that suits this machine, or a kernel of your own with its sweeps", [arguments] {
+      "init", "write a first sweep that suits this machine, or a kernel of your own with its sweeps",
+      [arguments] {
         if (arguments->rival || !arguments->kernel.empty()) return init_kernel(*arguments);
         return init_command(arguments->file.empty() ? "first.yaml" : arguments->file);
       });
@@ -151,9 +152,10 @@ void add_init(Commands& commands) {
   options.choice("--kernel", arguments->kernel, kernel_template_names(),
                  "write a small kernel in this language, which runs, with a sweep and a test");
   options.flag("--rival", arguments->rival, "write a program of a rival, which runs, with a sweep");
-  options.examples({{"hilbench init", "writes first.yaml"},
-                    {"hilbench init -o mine.yaml", "another name"},
-                    {"hilbench init --kernel c -o mine", "mine/mine.c, mine.yaml, mine-test.yaml, kernel.h"}});
+  options.examples(
+      {{"hilbench init", "writes first.yaml"},
+       {"hilbench init -o mine.yaml", "another name"},
+       {"hilbench init --kernel c -o mine", "mine/mine.c, mine.yaml, mine-test.yaml, kernel.h"}});
 }
 
 }  // namespace hilbench

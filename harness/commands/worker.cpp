@@ -19,8 +19,8 @@ void add_worker(Commands& commands) {
 
 void add_kernel_host(Commands& commands) {
   auto library = std::make_shared<std::filesystem::path>();
-  Options options = commands.add(
-      "kernel-host", "", [library] { return static_cast<ExitCode>(kernel_host_main(*library)); });
+  Options options = commands.add("kernel-host", "",
+                                 [library] { return static_cast<ExitCode>(kernel_host_main(*library)); });
   options.argument("LIBRARY", *library, "");
 }
 

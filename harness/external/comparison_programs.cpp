@@ -60,7 +60,7 @@ std::unique_ptr<ExternalProgram> ComparisonPrograms::load(const Record& record) 
     throw Unsupported(fmt::format("traversal {}: {} says no tile_rows in hello, so it gets no tiles",
                                   choice.traversal, record.kernel));
   const StoredOrder order = stored_order(work, choice);
-  const KernelLayout layout = kernel_layout(work, choice, order, tile_rows, {.at_once = at_once_}, task_.measure.cache);
+  const KernelLayout layout = kernel_layout(work, choice, order, tile_rows, {.at_once = at_once_});
   program->load(files_->of(InputSet::second, order), layout.request);
   return program;
 }
@@ -69,7 +69,7 @@ ComparisonPrograms::Started ComparisonPrograms::start(const Record& record) {
   try {
     return {std::make_unique<ExternalProgram>(record.kernel, *find_external(task_.externals, record.kernel),
                                               record.work, static_cast<int>(record.threads), gpus(),
-                                              task_.fork_server),
+                                              task_.fork_server, task_.measure.cache),
             nullptr};
   } catch (...) {
     return {nullptr, std::current_exception()};

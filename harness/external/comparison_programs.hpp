@@ -21,7 +21,8 @@ class ComparisonPrograms {
   // The inputs of the case, and how many tiles the device computes at once. Nothing is loaded before.
   void set_inputs(InputFileSets::Tensors tensors, InputFileSets::Forward forward, std::int64_t at_once = 1);
 
-  // True if `record` is an external baseline of the task, or a kernel that is a program of its own. The functions below want such records.
+  // True if `record` is an external baseline of the task, or a kernel that is a program of its own. The
+  // functions below want such records.
   bool has(const Record& record) const;
   // Starts the programs of all records of the task. Does not wait for them: what goes wrong with a program is
   // thrown when it is greeted.

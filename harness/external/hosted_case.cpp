@@ -8,7 +8,8 @@ namespace {
 std::int32_t dtype_number(const std::string& name) {
   return name == "fp32" ? HILBENCH_FP32 : name == "bf16" ? HILBENCH_BF16 : HILBENCH_FP16;
 }
-static_assert(HILBENCH_FP32 == static_cast<int>(Dtype::fp32) && HILBENCH_BF16 == static_cast<int>(Dtype::bf16) &&
+static_assert(HILBENCH_FP32 == static_cast<int>(Dtype::fp32) &&
+              HILBENCH_BF16 == static_cast<int>(Dtype::bf16) &&
               HILBENCH_FP16 == static_cast<int>(Dtype::fp16));
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace hilbench {
 // Owns what the struct points to.
 class HostedCase {
  public:
-  // `fields`: `case` of the request `load`; `kernel`: its key of that name. Throws nlohmann::json::exception if
-  // they are not of this program.
+  // `fields`: `case` of the request `load`; `kernel`: its key of that name. Throws nlohmann::json::exception
+  // if they are not of this program.
   HostedCase(const nlohmann::json& fields, const nlohmann::json& kernel);
   HostedCase(const HostedCase&) = delete;
   HostedCase& operator=(const HostedCase&) = delete;

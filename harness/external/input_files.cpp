@@ -112,7 +112,8 @@ void InputFileSets::write_in_order(InputSet set, Tensor which, const StoredOrder
       part.resize(static_cast<std::size_t>(count / width) * row_bytes);
       inputs.read_stored(which, batch * work_.sequence_length * width + first, count, part.data(), threads_);
       for (std::int64_t row = 0; row < count / width; ++row) {
-        const auto slot = static_cast<std::size_t>(order.slots[static_cast<std::size_t>(first / width + row)]);
+        const auto slot =
+            static_cast<std::size_t>(order.slots[static_cast<std::size_t>(first / width + row)]);
         std::copy_n(part.data() + static_cast<std::size_t>(row) * row_bytes, row_bytes,
                     stored.data() + slot * row_bytes);
       }

@@ -9,7 +9,8 @@
 namespace hilbench {
 namespace {
 
-std::shared_ptr<const SharedFile> written_numbers(const char* name, const std::vector<std::int32_t>& numbers) {
+std::shared_ptr<const SharedFile> written_numbers(const char* name,
+                                                  const std::vector<std::int32_t>& numbers) {
   auto file = std::make_shared<SharedFile>(name);
   file->write(numbers.data(), numbers.size() * sizeof(std::int32_t));
   file->seal();
@@ -41,27 +42,24 @@ std::vector<std::int32_t> tile_numbers(const Case& work, const KernelChoice& cho
           tile.key_count > 0 ? branch.key_position[static_cast<std::size_t>(tile.key_begin)] : 0;
       const std::int32_t flags =
           (tile.merge ? kTileMerges : 0) | (tile.keys_backwards ? kTileGoesBackwards : 0);
-      numbers.insert(numbers.end(),
-                     {static_cast<std::int32_t>(launch), tile.batch, tile.head, tile.kv_head, tile.query_row,
-                      tile.query_step, tile.query_count, first_key, branch.key_step, tile.key_count,
-                      tile.unmasked, flags});
+      numbers.insert(numbers.end(), {static_cast<std::int32_t>(launch), tile.batch, tile.head, tile.kv_head,
+                                     tile.query_row, tile.query_step, tile.query_count, first_key,
+                                     branch.key_step, tile.key_count, tile.unmasked, flags});
     }
   }
   return numbers;
 }
 
 KernelLayout kernel_layout(const Case& work, const KernelChoice& choice, const StoredOrder& order,
-                           std::int64_t tile_rows, const TraversalFacts& facts, CacheState cache) {
+                           std::int64_t tile_rows, const TraversalFacts& facts) {
   std::vector<std::int32_t> slots = order.slots;
   if (slots.empty()) {
     slots.resize(static_cast<std::size_t>(work.sequence_length));
     std::iota(slots.begin(), slots.end(), 0);
   }
   KernelLayout layout{.slots = written_numbers("slots", slots), .tiles = nullptr, .request = {}};
-  layout.request = {{"order", choice.order},
-                    {"traversal", traversal_text(choice)},
-                    {"cache", cache == CacheState::cold ? "cold" : "warm"},
-                    {"slots", layout.slots->path()}};
+  layout.request = {
+      {"order", choice.order}, {"traversal", traversal_text(choice)}, {"slots", layout.slots->path()}};
   if (tile_rows == 0 || has_windows(work)) return layout;
   layout.tiles = written_numbers("tiles", tile_numbers(work, choice, tile_rows, facts));
   layout.request["tiles"] = layout.tiles->path();

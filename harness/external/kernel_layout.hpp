@@ -12,14 +12,13 @@
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/traversals/fastest.hpp"
-#include "reports/records/record.hpp"
 
 namespace hilbench {
 
 inline constexpr std::int64_t kMostTileRows = 1 << 16;
-// Numbers of a tile in the file of tiles, each int32: launch, batch, head, kv_head, position of the first query,
-// step and count of queries, position of the first key, step and count of keys, leading keys that every query
-// sees, and flags.
+// Numbers of a tile in the file of tiles, each int32: launch, batch, head, kv_head, position of the first
+// query, step and count of queries, position of the first key, step and count of keys, leading keys that
+// every query sees, and flags.
 inline constexpr std::size_t kTileNumbers = 12;
 inline constexpr std::int32_t kTileMerges = 1, kTileGoesBackwards = 2;
 
@@ -38,6 +37,6 @@ struct KernelLayout {
 };
 // `tile_rows`: query rows of a tile of this kernel; 0: it says none. Throws EnvironmentError.
 KernelLayout kernel_layout(const Case& work, const KernelChoice& choice, const StoredOrder& order,
-                           std::int64_t tile_rows, const TraversalFacts& facts, CacheState cache);
+                           std::int64_t tile_rows, const TraversalFacts& facts);
 
 }  // namespace hilbench

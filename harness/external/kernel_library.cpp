@@ -38,8 +38,8 @@ void expect_usable(const hilbench_kernel& table, const std::filesystem::path& fi
                    "build it with the kernel.h of this hilbench");
   constexpr std::int32_t kBoth = HILBENCH_ON_CPU | HILBENCH_ON_CUDA;
   if ((table.devices & kBoth) == 0 || (table.devices & ~kBoth) != 0)
-    refuse_library(file, fmt::format("devices {}: expects HILBENCH_ON_CPU, HILBENCH_ON_CUDA or both",
-                                     table.devices));
+    refuse_library(
+        file, fmt::format("devices {}: expects HILBENCH_ON_CPU, HILBENCH_ON_CUDA or both", table.devices));
   if (table.tile_rows < 0 || table.tile_rows > kMostTileRows)
     refuse_library(file, fmt::format("tile_rows {}: expects 0 to {}", table.tile_rows, kMostTileRows));
   if (table.launch == nullptr) refuse_library(file, "its table has no launch");

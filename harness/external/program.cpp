@@ -70,7 +70,7 @@ json paths_of(const InputFiles& files) {
 }  // namespace
 
 ExternalProgram::ExternalProgram(std::string kernel, const External& external, Case work, int threads,
-                                 const std::vector<std::string>& gpus, int fork_server)
+                                 const std::vector<std::string>& gpus, int fork_server, CacheState cache)
     : kernel_(std::move(kernel)),
       name_(external_name(kernel_)),
       kind_(external.kind),
@@ -90,6 +90,7 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
   unless_set("OPENBLAS_THREAD_TIMEOUT", "24");
   if (work_.ring_size == 1 && work_.device == DeviceKind::cpu)
     unless_set("OMP_NUM_THREADS", std::to_string(threads));
+  variables["HILBENCH_CACHE"] = cache == CacheState::cold ? "cold" : "warm";
   if (!external.command.empty()) {
     package_ = std::make_unique<SharedFile>("python_package");
     variables["PYTHONPATH"] = python_path_with(*package_);
@@ -116,7 +117,8 @@ void ExternalProgram::greet() {
   if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
     break_off(name_, "hello needs a name and a version", described_);
   if (kind_ == ImplementationKind::kernel && described_.value("kernel", json()) != json(true))
-    break_off(name_, "hello of a kernel needs `kernel` true: it reads K and V where `slots` says", described_);
+    break_off(name_, "hello of a kernel needs `kernel` true: it reads K and V where `slots` says",
+              described_);
   const std::string device(to_string(work_.device));
   const json devices = described_.value("devices", json());
   if (!devices.is_array()) break_off(name_, "hello needs a list of devices", described_);
@@ -179,9 +181,8 @@ void ExternalProgram::load(const InputFiles& files, const json& kernel) {
     other_function_ = one_line(other.get<std::string>(), kLongestReason);
   }
   described_.erase("other_function");  // what hello says of it does not count
-  for (const char* said :
-       {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks", "backward", "kernel",
-        "tile_rows"})
+  for (const char* said : {"name", "version", "protocol", "devices", "profiles", "rings", "windows", "masks",
+                           "backward", "kernel", "tile_rows"})
     loaded.erase(said);  // by the answer to hello
   described_.update(loaded);
   if (described_.dump().size() > kLongestDescription)

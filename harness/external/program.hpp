@@ -38,8 +38,9 @@ class ExternalProgram {
   // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and says hello, but does not wait for the
   // answer. `gpus` holds the UUIDs of the GPUs that it may see; if empty, it sees the same GPUs as this
   // process. A program of this build may run in a fork of the server at `fork_server`, unless that is -1.
+  // `cache`: in which state executions are timed.
   ExternalProgram(std::string kernel, const External& external, Case work, int threads,
-                  const std::vector<std::string>& gpus, int fork_server);
+                  const std::vector<std::string>& gpus, int fork_server, CacheState cache);
 
   // Waits for the answer to hello, and checks that the program can run the case here. Only the first call
   // waits.
@@ -66,7 +67,8 @@ class ExternalProgram {
   // How long the busiest device works in each of this many further executions, in nanoseconds; the program
   // says in its answer to hello whether it knows.
   bool profiles() const;
-  // Of a library that this program hosts: it counts one execution in its own process, as a worker counts its own.
+  // Of a library that this program hosts: it counts one execution in its own process, as a worker counts its
+  // own.
   bool counts() const { return hosted_; }
   std::map<std::string, Counter> count(const std::string& set, CacheState cache);
   std::vector<double> profile(std::int64_t executions);
@@ -126,7 +128,7 @@ class ExternalProgram {
   Case work_;
   int threads_, devices_;
   int protocol_ = kNewestProtocol;
-  std::unique_ptr<SharedFile> script_;  // of a program of this build, until it is loaded
+  std::unique_ptr<SharedFile> script_;   // of a program of this build, until it is loaded
   std::unique_ptr<SharedFile> package_;  // that a program of the sweep may import: hilbench.kernel
   std::unique_ptr<AnsweringProgram> process_;
   std::string timer_;

@@ -29,7 +29,8 @@ void put_32(std::string& to, std::size_t value) {
   put_16(to, value >> 16);
 }
 
-// What the two headers of a file have in common: version, flags, method, time, date (1 January 1980), CRC, sizes.
+// What the two headers of a file have in common: version, flags, method, time, date (1 January 1980), CRC,
+// sizes.
 std::string description_of(std::string_view name, std::string_view text) {
   std::string described;
   put_16(described, 20);

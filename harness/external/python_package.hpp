@@ -1,5 +1,5 @@
-// The part of the Python package that kernels of the user import, `hilbench.kernel`: the program brings it along, so
-// that a kernel in Python needs nothing installed but its own libraries.
+// The part of the Python package that kernels of the user import, `hilbench.kernel`: the program brings it
+// along, so that a kernel in Python needs nothing installed but its own libraries.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@ struct Build {
   std::filesystem::path program;
   std::string version;         // "hilbench 0.1.0 (commit abc1234)"
   nlohmann::json environment;  // `environment.build` of its records
-  // Versions of kernels of the user, which its workers measure in the place of those of the sweep. If there are some,
-  // they alone are judged, and `version` names them.
+  // Versions of kernels of the user, which its workers measure in the place of those of the sweep. If there
+  // are some, they alone are judged, and `version` names them.
   Externals kernels = {};
 };
 

@@ -35,9 +35,10 @@ const External& declared_kernel(const NamedVersion& named, const char* option, c
   std::vector<std::string> names;
   for (const auto& [name, external] : sweep.externals)
     if (external.kind == ImplementationKind::kernel) names.push_back(name);
-  throw UsageError({.what = fmt::format("the sweep measures no kernel '{}' of its `kernels`", named.kernel),
-                    .where = option,
-                    .why = names.empty() ? "it measures none" : fmt::format("it has {}", fmt::join(names, ", "))});
+  throw UsageError(
+      {.what = fmt::format("the sweep measures no kernel '{}' of its `kernels`", named.kernel),
+       .where = option,
+       .why = names.empty() ? "it measures none" : fmt::format("it has {}", fmt::join(names, ", "))});
 }
 
 External version_of(const External& declared, const NamedVersion& named, const char* option) {
@@ -55,7 +56,8 @@ External version_of(const External& declared, const NamedVersion& named, const c
     for (std::string word; words >> word;) version.command.push_back(word);
   }
   if (!version.library.empty() && !fs::exists(version.library))
-    throw UsageError({.what = "there is no such library", .where = fmt::format("{} {}", option, named.version)});
+    throw UsageError(
+        {.what = "there is no such library", .where = fmt::format("{} {}", option, named.version)});
   return version;
 }
 
@@ -90,9 +92,10 @@ void expect_same_kernels(const Build& baseline, const Build& candidate) {
     return names;
   };
   if (names_of(baseline) == names_of(candidate)) return;
-  throw UsageError({.what = fmt::format("--baseline has versions of {}, --candidate of {}",
-                                        fmt::join(names_of(baseline), ", "), fmt::join(names_of(candidate), ", ")),
-                    .remedy = "give both versions of each kernel"});
+  throw UsageError(
+      {.what = fmt::format("--baseline has versions of {}, --candidate of {}",
+                           fmt::join(names_of(baseline), ", "), fmt::join(names_of(candidate), ", ")),
+       .remedy = "give both versions of each kernel"});
 }
 
 }  // namespace hilbench

@@ -238,7 +238,8 @@ void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, 
 }
 
 // A second instance of the reference, with K and V of its own. None if there is no reference, or it is no
-// attention. A rival that is a program of its own has a twin in a chain, where it is what the claim began with.
+// attention. A rival that is a program of its own has a twin in a chain, where it is what the claim began
+// with.
 std::optional<PlannedVariant> twin_of_reference(const Comparison& comparison, bool chain) {
   if (!comparison.reference) return std::nullopt;
   PlannedVariant twin = comparison.variants[*comparison.reference];

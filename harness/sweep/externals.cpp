@@ -99,8 +99,8 @@ void parse_kernels(const YamlValue& value, Sweep& sweep) {
   for (const auto& [name, entry] : value.entries()) {
     check_name(name, entry, "kernel");
     if (!sweep.externals.emplace(name, parse_kernel(entry, folder)).second)
-      entry.fail(fmt::format("'{}' is declared under external too", name),
-                 "a program is a kernel or a rival", "choose another name");
+      entry.fail(fmt::format("'{}' is declared under external too", name), "a program is a kernel or a rival",
+                 "choose another name");
   }
 }
 

@@ -44,14 +44,16 @@ const std::map<std::string, Language, std::less<>>& languages() {
         .text = embedded_template_cuda}},
       {"numpy", {.file = "mine.py", .dtypes = "fp32", .text = embedded_template_numpy}},
       {"torch", {.file = "mine.py", .both = true, .dtypes = "[fp32, bf16]", .text = embedded_template_torch}},
-      {"triton", {.file = "mine.py", .gpu = true, .dtypes = "[fp32, bf16]", .text = embedded_template_triton}}};
+      {"triton",
+       {.file = "mine.py", .gpu = true, .dtypes = "[fp32, bf16]", .text = embedded_template_triton}}};
   return kLanguages;
 }
 
 std::string filled(std::string_view text, const std::map<std::string, std::string>& values) {
   std::string made(text);
   for (const auto& [name, value] : values)
-    for (std::size_t at = made.find("@" + name + "@"); at != std::string::npos; at = made.find("@" + name + "@"))
+    for (std::size_t at = made.find("@" + name + "@"); at != std::string::npos;
+         at = made.find("@" + name + "@"))
       made.replace(at, name.size() + 2, value);
   return made;
 }

@@ -1,5 +1,5 @@
 // What `hilbench init --kernel` and `--rival` write: a kernel or rival that runs, with its sweeps
-// (kernels/plugin/templates/).
+// (kernels/plugin/).
 #pragma once
 
 #include <filesystem>

@@ -47,12 +47,14 @@ struct External {
   std::vector<std::string> command;  // empty: a program of this build
   std::filesystem::path folder;      // the program's working folder: that of the sweep file, absolute
   ImplementationKind kind = ImplementationKind::baseline;
-  // Of a kernel, absolute: this program hosts it in a process of its own, and `command` is empty. Empty: none.
+  // Of a kernel, absolute: this program hosts it in a process of its own, and `command` is empty. Empty:
+  // none.
   std::filesystem::path library = {};
   bool operator==(const External&) const = default;
 };
 using Externals = std::map<std::string, External>;
-// For a kernel, or a baseline NAME or NAME.OPTION: NAME, and the external program of that name (null if there is none).
+// For a kernel, or a baseline NAME or NAME.OPTION: NAME, and the external program of that name (null if there
+// is none).
 std::string external_name(const std::string& kernel);
 const External* find_external(const Externals& externals, const std::string& kernel);
 

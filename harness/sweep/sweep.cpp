@@ -218,9 +218,9 @@ Sweep parse_with(const std::string& text, const fs::path& file, const SweepOverr
   const std::string place = file.string();
   const YamlNode document = parse_yaml(text, place);
   const YamlValue root(document, place, "");
-  const Entries entries = entries_of(
-      root, {"name", "title", "question", "description", "axes", "cases", "skip_when", "variants",
-             "baselines", "external", "kernels", "reference", "claims", "chain", "measure", "counters", "inputs"});
+  const Entries entries = entries_of(root, {"name", "title", "question", "description", "axes", "cases",
+                                            "skip_when", "variants", "baselines", "external", "kernels",
+                                            "reference", "claims", "chain", "measure", "counters", "inputs"});
   const std::vector<AxisOverride> axis_overrides = parse_overrides(overrides);
 
   Sweep sweep;

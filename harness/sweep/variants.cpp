@@ -315,9 +315,8 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
          source.baselines->is_list() ? source.baselines->items() : source.baselines->scalar_or_items())
       list.add(item, parse_baseline(item, sweep));
   std::erase_if(sweep.externals, [&](const auto& each) {
-    return std::none_of(sweep.variants.begin(), sweep.variants.end(), [&](const Variant& variant) {
-      return external_name(variant.name()) == each.first;
-    });
+    return std::none_of(sweep.variants.begin(), sweep.variants.end(),
+                        [&](const Variant& variant) { return external_name(variant.name()) == each.first; });
   });
   if (sweep.variants.empty())
     place.fail("no variant to measure", "neither variants nor baselines name one",

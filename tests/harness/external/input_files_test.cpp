@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/text/error.hpp"
@@ -67,6 +68,27 @@ TEST(InputFiles, SetsShareWhatTheyHaveInCommon) {
   work.pass = Pass::backward;
   EXPECT_EQ(changed_inputs(work, InputSet::second, InputSet::negated), Names{"d_o"});
   EXPECT_EQ(changed_inputs(work, InputSet::first, InputSet::key_probe).size(), 6u);
+}
+
+TEST(InputFiles, PutKeysWhereAnOrderStoresThem) {
+  Case work = {.sequence_length = 3, .pattern = {{3, 1}}, .heads = 2, .kv_heads = 1, .head_dim = 8};
+  work.batch = 2;
+  const InputTensors inputs(work, {}, 7);
+  InputFileSets sets = sets_of(work, inputs);
+  const StoredOrder order = {.key = "turned", .slots = {2, 0, 1}};
+  const InputFiles files = sets.of(InputSet::second, order), linear = sets.of(InputSet::second);
+  EXPECT_EQ(files.q, linear.q) << "queries stay";
+  const std::size_t row = 8 * sizeof(float);
+  for (const auto& [stored, by_position] : {std::pair{files.k, linear.k}, {files.v, linear.v}}) {
+    const std::string found = contents(*stored), wanted = contents(*by_position);
+    ASSERT_EQ(found.size(), 6 * row);
+    for (std::size_t batch = 0; batch < 2; ++batch)
+      for (std::size_t position = 0; position < 3; ++position)
+        EXPECT_EQ(found.substr((3 * batch + static_cast<std::size_t>(order.slots[position])) * row, row),
+                  wanted.substr((3 * batch + position) * row, row));
+  }
+  EXPECT_EQ(sets.of(InputSet::negated, order).k, files.k);
+  EXPECT_NE(contents(*sets.of(InputSet::negated, order).v), contents(*files.v));
 }
 
 TEST(InputFiles, HoldTheBlocksOfAMask) {

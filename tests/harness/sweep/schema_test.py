@@ -17,6 +17,7 @@ except ImportError as error:
 SWEEPS = pathlib.Path(__file__).resolve().parents[3] / "sweeps"
 
 GOOD = {"name": "a", "external": {"rival": {"command": ["python3", "rival.py", 1]}}, "baselines": ["rival.fast"],
+        "kernels": {"mine": {"library": "./libmine.so"}},
         "axes": {"sequence_length": 8192}, "variants": [{"kernel": "dilated", "order": "linear"}]}
 
 # The same for GOOD: other forms that are accepted.
@@ -37,11 +38,18 @@ ALSO_GOOD = [
                  "of": ["time", "memory"], "protocol": {"runs": [1, 10], "end": ["last", "interleaved"], "cache": "cold"}}),
     (["axes", "dtype"], ["fp32", "auto"]),
     (["baselines"], [{"gemm": "cpu"}, {"cudnn": "cuda"}, "peak"]),
+    (["kernels", "mine"], {"command": ["python3", "mine.py", 1]}),
+    (["kernels", "mine"], {"command": "mine"}),
 ]
 
 # Path into GOOD and what stands there instead: one fault each, all refused by the program too.
 BAD = [
     (["name"], "Upper"),
+    (["kernels", "mine"], {}),
+    (["kernels", "mine"], {"library": ""}),
+    (["kernels", "mine"], {"library": "a", "command": "b"}),
+    (["kernels", "mine"], {"libary": "a"}),
+    (["kernels", "Mine"], {"library": "a"}),
     (["name"], ""),
     (["name"], "a" * 101),
     (["title"], ["a", "list"]),

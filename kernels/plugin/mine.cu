@@ -1,6 +1,6 @@
 // Attention in CUDA: a block for each tile of queries, a warp for each query, with an online softmax (arXiv
-// 1805.02867). K and V are read through `slots`, so every order runs the same code. head_dim is a multiple of 32 up to
-// 256. Launches merge in fp32, in the workspace.
+// 1805.02867). K and V are read through `slots`, so every order runs the same code. head_dim is a multiple of
+// 32 up to 256. Launches merge in fp32, in the workspace.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -21,12 +21,24 @@ struct State {
   std::vector<Launch> launches;
 };
 
-__device__ float widen(float x) { return x; }
-__device__ float widen(__nv_bfloat16 x) { return __bfloat162float(x); }
-__device__ float widen(__half x) { return __half2float(x); }
-__device__ void narrow(float x, float* to) { *to = x; }
-__device__ void narrow(float x, __nv_bfloat16* to) { *to = __float2bfloat16(x); }
-__device__ void narrow(float x, __half* to) { *to = __float2half(x); }
+__device__ float widen(float x) {
+  return x;
+}
+__device__ float widen(__nv_bfloat16 x) {
+  return __bfloat162float(x);
+}
+__device__ float widen(__half x) {
+  return __half2float(x);
+}
+__device__ void narrow(float x, float* to) {
+  *to = x;
+}
+__device__ void narrow(float x, __nv_bfloat16* to) {
+  *to = __float2bfloat16(x);
+}
+__device__ void narrow(float x, __half* to) {
+  *to = __float2half(x);
+}
 
 struct Shape {
   int64_t length, heads, kv_heads, head_dim;
@@ -35,8 +47,8 @@ struct Shape {
 };
 
 template <class T>
-__global__ void attend(Shape shape, const T* q, const T* k, const T* v, float* sums, float* lse, const int32_t* slots,
-                       const hilbench_tile* tiles) {
+__global__ void attend(Shape shape, const T* q, const T* k, const T* v, float* sums, float* lse,
+                       const int32_t* slots, const hilbench_tile* tiles) {
   const hilbench_tile tile = tiles[blockIdx.x];
   const int lane = threadIdx.x % 32, per_lane = static_cast<int>(shape.head_dim / 32);
   for (int i = threadIdx.x / 32; i < tile.query_count; i += kWarps) {
@@ -59,7 +71,8 @@ __global__ void attend(Shape shape, const T* q, const T* k, const T* v, float* s
       total = total * shrink + weight;
 #pragma unroll
       for (int e = 0; e < kMostPerLane; ++e)
-        if (e < per_lane) sum[e] = sum[e] * shrink + weight * widen(v[source * shape.head_dim + e * 32 + lane]);
+        if (e < per_lane)
+          sum[e] = sum[e] * shrink + weight * widen(v[source * shape.head_dim + e * 32 + lane]);
     }
     if (total == 0) continue;
     const float mine = top + logf(total), before = lse[row], most = fmaxf(before, mine);
@@ -95,7 +108,8 @@ const char* why_not(const hilbench_case* work) {
 }
 
 int64_t workspace_bytes(const hilbench_case* work) {
-  return work->batch * work->sequence_length * work->heads * work->head_dim * static_cast<int64_t>(sizeof(float));
+  return work->batch * work->sequence_length * work->heads * work->head_dim *
+         static_cast<int64_t>(sizeof(float));
 }
 
 int32_t prepare(const hilbench_case* work, const hilbench_tensors* t, void** kept) {
@@ -111,14 +125,15 @@ int32_t prepare(const hilbench_case* work, const hilbench_tensors* t, void** kep
 template <class T>
 int32_t launch_as(const State& state, const hilbench_tensors& t, cudaStream_t stream) {
   const hilbench_case& work = *state.work;
-  const Shape shape{work.sequence_length, work.heads, work.kv_heads, work.head_dim, work.scale, work.causal != 0};
+  const Shape shape{work.sequence_length, work.heads, work.kv_heads,
+                    work.head_dim,        work.scale, work.causal != 0};
   const int64_t rows = work.batch * work.sequence_length * work.heads, elements = rows * work.head_dim;
   auto* sums = static_cast<float*>(t.workspace);
   clear<<<1024, 256, 0, stream>>>(sums, t.lse, rows, elements);
   for (const Launch& each : state.launches)
     attend<<<static_cast<unsigned>(each.count), kWarps * 32, 0, stream>>>(
-        shape, static_cast<const T*>(t.q), static_cast<const T*>(t.k), static_cast<const T*>(t.v), sums, t.lse, t.slots,
-        t.tiles + each.first);
+        shape, static_cast<const T*>(t.q), static_cast<const T*>(t.k), static_cast<const T*>(t.v), sums,
+        t.lse, t.slots, t.tiles + each.first);
   round_all<<<1024, 256, 0, stream>>>(sums, static_cast<T*>(t.o), elements);
   return cudaGetLastError();
 }
@@ -131,14 +146,19 @@ int32_t launch(void* kept, const hilbench_tensors* t, void* stream) {
   return launch_as<__half>(state, *t, on);
 }
 
-void release(void* kept) { delete static_cast<State*>(kept); }
+void release(void* kept) {
+  delete static_cast<State*>(kept);
+}
 
-const char* error_text(int32_t status) { return cudaGetErrorString(static_cast<cudaError_t>(status)); }
+const char* error_text(int32_t status) {
+  return cudaGetErrorString(static_cast<cudaError_t>(status));
+}
 
 }  // namespace
 
 extern "C" const hilbench_kernel* hilbench_kernel_table(void) {
-  static const hilbench_kernel table = {HILBENCH_KERNEL_INTERFACE, HILBENCH_ON_CUDA, kTileRows, "mine",  why_not,
-                                        workspace_bytes,           prepare,          launch,    release, error_text};
+  static const hilbench_kernel table = {
+      HILBENCH_KERNEL_INTERFACE, HILBENCH_ON_CUDA, kTileRows, "mine",  why_not,
+      workspace_bytes,           prepare,          launch,    release, error_text};
   return &table;
 }

@@ -1,5 +1,5 @@
-/* Attention in plain C: one tile of queries after the other, by an online softmax (arXiv 1805.02867). K and V are read
-   through `slots`, so every order runs the same code. fp32, head_dim up to 256. */
+/* Attention in plain C: one tile of queries after the other, by an online softmax (arXiv 1805.02867). K and V
+   are read through `slots`, so every order runs the same code. fp32, head_dim up to 256. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -28,12 +28,14 @@ static int32_t prepare(const hilbench_case* work, const hilbench_tensors* tensor
 }
 
 /* One query against the keys of its tile; what earlier launches left in o and lse is merged. */
-static void compute_row(const hilbench_case* work, const hilbench_tensors* t, const hilbench_tile* tile, int64_t query) {
+static void compute_row(const hilbench_case* work, const hilbench_tensors* t, const hilbench_tile* tile,
+                        int64_t query) {
   const int64_t d = work->head_dim;
   const int64_t row = (tile->batch * work->sequence_length + query) * work->heads + tile->head;
   const float* q = (const float*)t->q + row * d;
   float *o = (float*)t->o + row * d, sums[MOST_HEAD_DIM] = {0};
-  const float* keys = (const float*)t->k + (tile->batch * work->sequence_length * work->kv_heads + tile->kv_head) * d;
+  const float* keys =
+      (const float*)t->k + (tile->batch * work->sequence_length * work->kv_heads + tile->kv_head) * d;
   const float* values = (const float*)t->v + (keys - (const float*)t->k);
   float top = -INFINITY, total = 0;
   for (int32_t j = 0; j < tile->key_count; ++j) {
@@ -96,4 +98,6 @@ static const hilbench_kernel table = {
     .launch = launch,
 };
 
-const hilbench_kernel* hilbench_kernel_table(void) { return &table; }
+const hilbench_kernel* hilbench_kernel_table(void) {
+  return &table;
+}
