@@ -1,0 +1,123 @@
+#include "kernels/cuda/mma/mma_sectors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "kernels/cuda/mma/mma_tile_rows.hpp"
+#include "kernels/index/slot_stride.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr std::int64_t kLanes = 32, kWarps = 4, kHalfRows = 8;
+// How often a warp reads fields of its tile: the compiler keeps few of them in registers. Of the machine code
+// for sm_90; a read is one sector, which the L1 mostly holds. A further read comes with each store of O.
+constexpr std::int64_t kStartReads = 22, kGatheredReads = 3, kMaskReads = 4;
+
+class MmaSectors {
+ public:
+  MmaSectors(const Case& work, const KernelChoice& choice, const Index& index)
+      : work_(work),
+        index_(index),
+        output_(output_rows(work)),
+        tile_rows_(mma_tile_rows(static_cast<int>(work.head_dim))),
+        keys_(work.head_dim == 256 ? 32 : 64),
+        chunks_(work.head_dim * 2 / 16),
+        q_slots_(query_slots(work, choice, index.q_slots)),
+        rows_(choice.rows) {}
+
+  Sectors count() {
+    if (output_.clears) add(cleared_rows(work_, output_));
+    for (const BranchIndex& branch : index_.branches) {
+      const bool gathered = !slot_stride(branch, rows_);
+      for (const IndexTile& tile : branch.tiles) {
+        add_copies(tile_rows_, tile.query_count);
+        if (!q_slots_.empty()) add_query_slots(tile);
+        for (std::int64_t first = 0; first < tile.key_count; first += keys_) {
+          const std::int64_t valid = std::min(tile.key_count - first, keys_);
+          add_copies(keys_, valid);
+          add_copies(keys_, valid);
+          if (gathered) add_slots(tile.key_begin + first, valid);
+        }
+        add_output(tile);
+        add_fields(tile, gathered);
+      }
+    }
+    if (output_.merges) add(rounded_rows(work_));
+    return sectors_;
+  }
+
+ private:
+  void add(const Sectors& more) {
+    for (std::size_t i = 0; i < kMemoryPaths; ++i) sectors_.of[i] += more.of[i];
+  }
+
+  // Copies of `count` rows, of which those past `valid` become zeros without a read.
+  void add_copies(std::int64_t count, std::int64_t valid) {
+    for (std::int64_t first = 0; first < count * chunks_; first += kLanes) {
+      const std::int64_t read = std::clamp<std::int64_t>(valid * chunks_ - first, 0, kLanes);
+      if (read > 0) sectors_[MemoryPath::copies] += {1, (read + 1) / 2};
+      ++sectors_.copy_instructions;
+    }
+  }
+
+  // Copied 4 bytes at a time by the first lanes of a block.
+  void add_slots(std::int64_t begin, std::int64_t valid) {
+    for (std::int64_t first = 0; first < valid; first += kLanes) {
+      sectors_[MemoryPath::tables] += {1, table_sectors(begin + first, std::min(valid - first, kLanes))};
+      ++sectors_.copy_instructions;
+    }
+  }
+
+  void add_query_slots(const IndexTile& tile) {
+    std::vector<std::int64_t> bytes;
+    for (std::int64_t first = 0; first < tile_rows_ * chunks_; first += kLanes) {
+      bytes.clear();
+      for (std::int64_t row = first / chunks_; row <= (first + kLanes - 1) / chunks_; ++row)
+        bytes.push_back(
+            4 * (tile.query_row + std::min<std::int64_t>(row, tile.query_count - 1) * tile.query_step));
+      sectors_[MemoryPath::tables] += {1, distinct_sectors(bytes, 4)};
+    }
+  }
+
+  // Fields of the tile, as each warp reads them again.
+  void add_fields(const IndexTile& tile, bool gathered) {
+    std::int64_t reads = kWarps * (kStartReads + (gathered ? kGatheredReads : 0));
+    reads += (tile.query_count + kHalfRows - 1) / kHalfRows * (work_.head_dim / 16);
+    if (work_.mask == Mask::causal)
+      for (std::int64_t first = 0; first < tile.key_count; first += keys_)
+        if (first + keys_ > tile.unmasked) reads += kWarps * kMaskReads;
+    sectors_[MemoryPath::tables] += {reads, reads};
+  }
+
+  void add_output(const IndexTile& tile) {
+    for (std::int64_t first = 0; first < tile.query_count; first += kHalfRows) {
+      const std::int64_t count = std::min<std::int64_t>(tile.query_count - first, kHalfRows);
+      const Asked lse = {1, lse_sectors(work_, tile, first, count)};
+      const std::int64_t requests = work_.head_dim / 16;
+      const Asked row = {requests, requests * count * (output_.fp32 ? 2 : 1)};
+      sectors_[MemoryPath::stores] += lse;
+      sectors_[MemoryPath::stores] += row;
+      if (!tile.merge) continue;
+      sectors_[MemoryPath::loads] += lse;
+      sectors_[MemoryPath::loads] += row;
+    }
+  }
+
+  const Case& work_;
+  const Index& index_;
+  OutputRows output_;
+  std::int64_t tile_rows_, keys_, chunks_;
+  std::vector<std::int32_t> q_slots_;
+  KeyRows rows_;
+  Sectors sectors_;
+};
+
+}  // namespace
+
+Sectors mma_sectors(const Case& work, const KernelChoice& choice, const Index& index) {
+  return MmaSectors(work, choice, index).count();
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,72 @@
+// What one run of a kernel asks of the memory system, in sectors of 32 bytes, by the path on which it asks:
+// counted from the index and from the tile constants of the kernel, not measured.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
+#include "kernels/index/index.hpp"
+
+namespace hilbench {
+
+inline constexpr std::int64_t kSectorBytes = 32;
+
+// tma: boxes that the tensor memory accelerator reads. copies: rows that cp.async copies. tables: slots,
+// positions, masks and the list of tiles. loads: rows, and earlier results of rows, by ordinary loads.
+// stores: O and LSE, by whatever path.
+enum class MemoryPath { tma, copies, tables, loads, stores };
+inline constexpr std::size_t kMemoryPaths = 5;
+std::string_view to_string(MemoryPath path);
+
+struct Asked {
+  std::int64_t requests = 0;  // boxes of tma; else instructions of a warp with a lane that takes part
+  std::int64_t sectors = 0;   // distinct ones of each request
+  Asked& operator+=(const Asked& other) {
+    requests += other.requests;
+    sectors += other.sectors;
+    return *this;
+  }
+  Asked operator*(std::int64_t times) const { return {requests * times, sectors * times}; }
+  bool operator==(const Asked&) const = default;
+};
+
+struct Sectors {
+  std::array<Asked, kMemoryPaths> of{};  // by MemoryPath
+  std::int64_t copy_instructions = 0;    // of cp.async; those of tables are among them
+  Asked& operator[](MemoryPath path) { return of[static_cast<std::size_t>(path)]; }
+  const Asked& operator[](MemoryPath path) const { return of[static_cast<std::size_t>(path)]; }
+  std::int64_t read() const;  // sectors of all paths that read
+  // What a GPU's L1 counts as global loads: all that is read except by TMA.
+  Asked l1_loads() const;
+  bool operator==(const Sectors&) const = default;
+};
+
+// The sectors that `count` 32-bit numbers hold, from number `first` of a table on.
+std::int64_t table_sectors(std::int64_t first, std::int64_t count);
+
+// The distinct sectors of one request: numbers of bytes in one tensor or table, and how many bytes each lane
+// reads.
+std::int64_t distinct_sectors(std::span<std::int64_t> bytes, std::int64_t lane_bytes);
+
+// The rows that the tiles of a case write, as all CUDA kernels have them.
+struct OutputRows {
+  std::int64_t head_dim = 0;
+  bool fp32 = false;    // O in memory is fp32
+  bool merges = false;  // branches merge in fp32 and are rounded at the end
+  bool clears = false;  // rows that no tile of a first branch covers are cleared
+};
+OutputRows output_rows(const Case& work);
+
+// Of clear_uncovered() and round_output() (kernels/cuda/shared/clear.cu).
+Sectors cleared_rows(const Case& work, const OutputRows& output);
+Sectors rounded_rows(const Case& work);
+
+// Rows of LSE that a request of `rows` lanes touches, from query `first` of a tile on.
+std::int64_t lse_sectors(const Case& work, const IndexTile& tile, std::int64_t first, std::int64_t rows);
+
+}  // namespace hilbench
