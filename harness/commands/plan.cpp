@@ -1,13 +1,19 @@
 #include "harness/commands/plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "harness/command_line/command_line.hpp"
 #include "harness/launched/launch.hpp"
+#include "harness/plan/derived_sectors.hpp"
 #include "harness/plan/plan_tables.hpp"
+#include "harness/plan/sector_tables.hpp"
+#include "kernels/base/text/error.hpp"
 
 namespace hilbench {
 
@@ -34,23 +40,71 @@ ExitCode plan_command(const SweepArguments& arguments, PlanTable table) {
   return ExitCode::done;
 }
 
+namespace {
+
+struct PlanArguments {
+  SweepArguments sweep;
+  bool longest = false;
+  bool sectors = false;
+  bool json = false;
+  std::string on;
+};
+
+// The GPU that is named, or that of the site.
+const Gpu& asked_gpu(const PlanArguments& arguments, Site& site) {
+  if (!arguments.on.empty()) {
+    site.gpu = *known_gpu(arguments.on);
+    site.gpu_is_assumed = true;
+  }
+  if (!site.gpu)
+    throw UsageError({.what = "no GPU is named",
+                      .where = "--sectors",
+                      .why = site.gpu_absence,
+                      .remedy = fmt::format("name one: --on {}", fmt::join(known_gpu_names(), ", "))});
+  return *site.gpu;
+}
+
+ExitCode sectors_command(const PlanArguments& arguments) {
+  const Sweep sweep = sweep_of(arguments.sweep);
+  Site site = find_site(sweep, {.use = SiteUse::plan_only,
+                                .gpu = gpu_ordinal(arguments.sweep),
+                                .memory_bytes = arguments.sweep.memory_bytes});
+  const Gpu& gpu = asked_gpu(arguments, site);
+  const std::vector<SectorRow> rows = sector_rows(plan_of(arguments.sweep, sweep, site), gpu);
+  fmt::print("{}", arguments.json ? sector_json(rows, gpu) : sector_table(rows, gpu, screen_of(stdout)));
+  return ExitCode::done;
+}
+
+ExitCode any_plan(const PlanArguments& arguments) {
+  if (arguments.sectors) return sectors_command(arguments);
+  if (!arguments.on.empty() || arguments.json)
+    throw UsageError({.what = fmt::format("{} without --sectors", arguments.json ? "--json" : "--on"),
+                      .remedy = "add --sectors"});
+  return plan_command(arguments.sweep, arguments.longest ? PlanTable::longest : PlanTable::variants);
+}
+
+}  // namespace
+
 void add_plan(Commands& commands) {
-  struct Arguments {
-    SweepArguments sweep;
-    bool longest = false;
-  };
-  auto arguments = std::make_shared<Arguments>();
-  Options options =
-      commands.add("plan", "print what a sweep would measure on this machine; nothing is run", [arguments] {
-        return plan_command(arguments->sweep, arguments->longest ? PlanTable::longest : PlanTable::variants);
-      });
+  auto arguments = std::make_shared<PlanArguments>();
+  Options options = commands.add("plan", "print what a sweep would measure on this machine; nothing is run",
+                                 [arguments] { return any_plan(*arguments); });
   add_sweep_options(options, arguments->sweep);
   options.flag("--longest", arguments->longest,
                "print instead, for each case, the longest sequence that fits the device's memory");
-  options.exclude("--longest", {"--filter", "--part", "--execution-limit"});
+  options.flag(
+      "--sectors", arguments->sectors,
+      "print instead which 32-byte sectors each variant asks for on a GPU, and whether its order can "
+      "change what a cache sees");
+  std::vector<std::string> names;
+  for (const std::string_view name : known_gpu_names()) names.emplace_back(name);
+  options.choice("--on", arguments->on, names, "the GPU of --sectors; it need not be here");
+  options.flag("--json", arguments->json, "print --sectors as JSON");
+  options.exclude("--longest", {"--filter", "--part", "--execution-limit", "--sectors"});
   options.examples(
       {{"hilbench plan quick", "a sweep of the program, by name"},
        {"hilbench plan mine.yaml --budget 5", "how long it would take with less time a comparison"},
+       {"hilbench plan cache-order --sectors --on a100", "what a GPU would read, without one"},
        {"hilbench plan longest --longest --memory 80GB", "what fits a device that is not here"}});
 }
 

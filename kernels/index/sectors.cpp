@@ -1,27 +1,10 @@
 #include "kernels/index/sectors.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include <fmt/format.h>
 
-#include "kernels/case/pattern.hpp"
+#include <algorithm>
 
 namespace hilbench {
-namespace {
-
-constexpr std::int64_t kLanes = 32;
-constexpr std::int64_t kCoverBytes = 12;  // of HeadCover: three numbers, each loaded alone
-constexpr std::int64_t kClearThreads = 256, kClearRun = 16;
-constexpr std::int64_t kRounded = 8;  // elements of a thread
-
-bool leaves_rows(const Case& work) {
-  if (work.queries == Queries::dense) return false;
-  for (std::int64_t head = 0; head < work.heads; ++head)
-    if (work.pattern[first_branch(work, head)].dilation > 1) return true;
-  return false;
-}
-
-}  // namespace
-
 std::string_view to_string(MemoryPath path) {
   switch (path) {
     case MemoryPath::tma:
@@ -50,6 +33,11 @@ Asked Sectors::l1_loads() const {
   return sum;
 }
 
+Refusal why_not_whole_sectors(std::int64_t row_bytes) {
+  if (row_bytes % kSectorBytes == 0) return std::nullopt;
+  return fmt::format("rows of {} bytes share sectors of {}", row_bytes, kSectorBytes);
+}
+
 std::int64_t table_sectors(std::int64_t first, std::int64_t count) {
   constexpr std::int64_t kNumbers = kSectorBytes / 4;
   return count <= 0 ? 0 : (first + count - 1) / kNumbers - first / kNumbers + 1;
@@ -66,55 +54,6 @@ std::int64_t distinct_sectors(std::span<std::int64_t> bytes, std::int64_t lane_b
     last = end;
   }
   return count;
-}
-
-OutputRows output_rows(const Case& work) {
-  const bool merges = !has_windows(work) && work.pattern.size() > 1 && work.branch_heads == BranchHeads::all;
-  return {.head_dim = work.head_dim,
-          .fp32 = work.dtype == Dtype::fp32 || merges,
-          .merges = merges && work.dtype != Dtype::fp32,
-          .clears = !has_windows(work) && leaves_rows(work)};
-}
-
-Sectors cleared_rows(const Case& work, const OutputRows& output) {
-  const std::int64_t words = output.head_dim * (output.fp32 ? 4 : 2) / 16, columns = work.heads * words;
-  std::int64_t width = kLanes;
-  while (width < kClearThreads && width < columns) width *= 2;
-  const std::int64_t runs = (work.sequence_length + kClearRun - 1) / kClearRun;
-  Sectors sectors;
-  for (std::int64_t first = 0; first < columns; first += kLanes) {
-    std::vector<std::int64_t> heads;
-    for (std::int64_t column = first; column < std::min(first + kLanes, columns); ++column)
-      heads.push_back(column / words * kCoverBytes);
-    for (std::int64_t member = 0; member < kCoverBytes; member += 4) {
-      std::vector<std::int64_t> bytes(heads);
-      for (std::int64_t& byte : bytes) byte += member;
-      sectors[MemoryPath::tables] += Asked{1, distinct_sectors(bytes, 4)} * runs;
-    }
-  }
-  const std::int64_t batches = work.batch;
-  for (Asked& asked : sectors.of) asked = asked * batches;
-  return sectors;
-}
-
-Sectors rounded_rows(const Case& work) {
-  const std::int64_t threads = work.batch * work.sequence_length * work.heads * work.head_dim / kRounded;
-  Sectors sectors;
-  // Two loads of 16 bytes a thread, 32 bytes apart: each touches every sector of the warp's elements.
-  sectors[MemoryPath::loads] = {2 * ((threads + kLanes - 1) / kLanes), 2 * threads};
-  sectors[MemoryPath::stores] = {(threads + kLanes - 1) / kLanes, (threads + 1) / 2};
-  return sectors;
-}
-
-std::int64_t lse_sectors(const Case& work, const IndexTile& tile, std::int64_t first, std::int64_t rows) {
-  std::array<std::int64_t, kLanes> bytes;
-  const std::int64_t step = std::int64_t{tile.query_step} * work.heads * 4;
-  std::int64_t at =
-      ((tile.batch * work.sequence_length + tile.query_row + first * tile.query_step) * work.heads +
-       tile.head) *
-      4;
-  for (std::int64_t i = 0; i < rows; ++i, at += step) bytes[static_cast<std::size_t>(i)] = at;
-  return distinct_sectors({bytes.data(), static_cast<std::size_t>(rows)}, 4);
 }
 
 }  // namespace hilbench

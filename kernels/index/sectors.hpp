@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/text/refusal.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/index/index.hpp"
@@ -46,27 +47,32 @@ struct Sectors {
   bool operator==(const Sectors&) const = default;
 };
 
+// The GPU whose stream is derived.
+struct StreamDevice {
+  int compute_capability = 0;  // 10 * major + minor
+  std::int64_t multiprocessors = 0;
+};
+
+// What a kernel's file gives so that its sectors can be derived. No code of a GPU is needed for it.
+struct SectorStream {
+  // UTC. Since then no constant has changed that the sectors depend on: earlier records are of other tiles.
+  std::string_view since;
+  // Why they are not derived for the case on this GPU; nothing if they are. Of one rank and the forward pass.
+  Refusal (*why_not)(const Case&, const StreamDevice&) = nullptr;
+  std::int64_t (*tile_rows)(const Case&, const StreamDevice&) = nullptr;
+  std::int64_t (*block_keys)(const Case&, const StreamDevice&) = nullptr;  // of a block of K or V
+  // `index`: of these rows of a tile.
+  Sectors (*sectors)(const Case&, const KernelChoice&, const Index& index, const StreamDevice&) = nullptr;
+};
+
+// Why not, if a kernel's rows have `row_bytes` bytes: rows that share sectors are not told apart.
+Refusal why_not_whole_sectors(std::int64_t row_bytes);
+
 // The sectors that `count` 32-bit numbers hold, from number `first` of a table on.
 std::int64_t table_sectors(std::int64_t first, std::int64_t count);
 
 // The distinct sectors of one request: numbers of bytes in one tensor or table, and how many bytes each lane
 // reads.
 std::int64_t distinct_sectors(std::span<std::int64_t> bytes, std::int64_t lane_bytes);
-
-// The rows that the tiles of a case write, as all CUDA kernels have them.
-struct OutputRows {
-  std::int64_t head_dim = 0;
-  bool fp32 = false;    // O in memory is fp32
-  bool merges = false;  // branches merge in fp32 and are rounded at the end
-  bool clears = false;  // rows that no tile of a first branch covers are cleared
-};
-OutputRows output_rows(const Case& work);
-
-// Of clear_uncovered() and round_output() (kernels/cuda/shared/clear.cu).
-Sectors cleared_rows(const Case& work, const OutputRows& output);
-Sectors rounded_rows(const Case& work);
-
-// Rows of LSE that a request of `rows` lanes touches, from query `first` of a tile on.
-std::int64_t lse_sectors(const Case& work, const IndexTile& tile, std::int64_t first, std::int64_t rows);
 
 }  // namespace hilbench

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/mma/mma_tile_rows.hpp"
+#include "kernels/cuda/shared/output_sectors.hpp"
 #include "kernels/index/slot_stride.hpp"
 
 namespace hilbench::cuda {
@@ -15,14 +16,18 @@ constexpr std::int64_t kLanes = 32, kWarps = 4, kHalfRows = 8;
 // for sm_90; a read is one sector, which the L1 mostly holds. A further read comes with each store of O.
 constexpr std::int64_t kStartReads = 22, kGatheredReads = 3, kMaskReads = 4;
 
+constexpr std::int64_t block_keys(std::int64_t head_dim) {
+  return head_dim == 256 ? 32 : 64;
+}
+
 class MmaSectors {
  public:
   MmaSectors(const Case& work, const KernelChoice& choice, const Index& index)
       : work_(work),
         index_(index),
-        output_(output_rows(work)),
+        output_(written_rows(work)),
         tile_rows_(mma_tile_rows(static_cast<int>(work.head_dim))),
-        keys_(work.head_dim == 256 ? 32 : 64),
+        keys_(block_keys(work.head_dim)),
         chunks_(work.head_dim * 2 / 16),
         q_slots_(query_slots(work, choice, index.q_slots)),
         rows_(choice.rows) {}
@@ -107,17 +112,32 @@ class MmaSectors {
 
   const Case& work_;
   const Index& index_;
-  OutputRows output_;
+  WrittenRows output_;
   std::int64_t tile_rows_, keys_, chunks_;
   std::vector<std::int32_t> q_slots_;
   KeyRows rows_;
   Sectors sectors_;
 };
 
+Refusal why_not_mma(const Case& work, const StreamDevice& device) {
+  if (device.compute_capability < 80) return Refusal("it runs from compute capability 8.0 on");
+  if (work.dtype == Dtype::fp32) return Refusal("it reads fp16 and bf16 only");
+  for (const int head_dim : {32, 64, 96, 128, 256})
+    if (work.head_dim == head_dim)
+      return has_windows(work) ? Refusal("its reads of masks of windows are not derived") : std::nullopt;
+  return Refusal("it has head_dim 32, 64, 96, 128 and 256");
+}
+
 }  // namespace
 
-Sectors mma_sectors(const Case& work, const KernelChoice& choice, const Index& index) {
-  return MmaSectors(work, choice, index).count();
-}
+const SectorStream kMmaStream = {
+    .since = "2026-11-21T00:00:00Z",
+    .why_not = why_not_mma,
+    .tile_rows = [](const Case& work, const StreamDevice&) -> std::int64_t {
+      return mma_tile_rows(static_cast<int>(work.head_dim));
+    },
+    .block_keys = [](const Case& work, const StreamDevice&) { return block_keys(work.head_dim); },
+    .sectors = [](const Case& work, const KernelChoice& choice, const Index& index,
+                  const StreamDevice&) { return MmaSectors(work, choice, index).count(); }};
 
 }  // namespace hilbench::cuda

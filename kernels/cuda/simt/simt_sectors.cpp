@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/case/pattern.hpp"
+#include "kernels/cuda/shared/output_sectors.hpp"
 #include "kernels/cuda/simt/simt_shapes.hpp"
 #include "kernels/index/slot_stride.hpp"
 
@@ -66,7 +68,7 @@ class SimtSectors {
               int compute_capability)
       : work_(work),
         index_(index),
-        output_(output_rows(work)),
+        output_(written_rows(work)),
         tile_(tile),
         element_bytes_(work.dtype == Dtype::fp32 ? 4 : 2),
         row_chunks_(tile.head_dim * element_bytes_ / 16),
@@ -230,7 +232,7 @@ class SimtSectors {
 
   const Case& work_;
   const Index& index_;
-  OutputRows output_;
+  WrittenRows output_;
   SimtTile tile_;
   std::int64_t element_bytes_, row_chunks_, used_chunks_;
   bool by_copies_;
@@ -240,16 +242,29 @@ class SimtSectors {
   Sectors sectors_;
 };
 
+Refusal why_not_simt(const Case& work, const StreamDevice& device) {
+  if (device.compute_capability < 61) return Refusal("it runs from compute capability 6.1 on");
+  if (has_windows(work)) return Refusal("it computes no windows");
+  if (drops(dropout_of(work))) return Refusal("its reads with dropout are not derived");
+  if (work.head_dim < 8 || work.head_dim > 256 || work.head_dim % 8 != 0)
+    return Refusal("it has head_dim 8 to 256 in steps of 8");
+  if (!simt_tile(work, device.compute_capability)) return Refusal("no tile of this head_dim fits the GPU");
+  return why_not_whole_sectors(work.head_dim * (work.dtype == Dtype::fp32 ? 4 : 2));
+}
+
 }  // namespace
 
-std::int64_t simt_tile_rows(const Case& work, int compute_capability) {
-  const std::optional<SimtTile> tile = simt_tile(work, compute_capability);
-  return tile ? tile->rows : 0;
-}
-
-Sectors simt_sectors(const Case& work, const KernelChoice& choice, const Index& index,
-                     int compute_capability) {
-  return SimtSectors(work, choice, index, *simt_tile(work, compute_capability), compute_capability).count();
-}
+const SectorStream kSimtStream = {
+    .since = "2026-11-21T00:00:00Z",
+    .why_not = why_not_simt,
+    .tile_rows = [](const Case& work,
+                    const StreamDevice& device) { return simt_tile(work, device.compute_capability)->rows; },
+    .block_keys = [](const Case& work,
+                     const StreamDevice& device) { return simt_tile(work, device.compute_capability)->keys; },
+    .sectors =
+        [](const Case& work, const KernelChoice& choice, const Index& index, const StreamDevice& device) {
+          const SimtTile tile = *simt_tile(work, device.compute_capability);
+          return SimtSectors(work, choice, index, tile, device.compute_capability).count();
+        }};
 
 }  // namespace hilbench::cuda

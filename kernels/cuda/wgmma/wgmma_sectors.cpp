@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "kernels/case/pattern.hpp"
+#include "kernels/cuda/shared/output_sectors.hpp"
+#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
 #include "kernels/index/slot_stride.hpp"
 #include "kernels/windows/fullest_blocks.hpp"
 
@@ -22,7 +24,7 @@ class WgmmaSectors {
   WgmmaSectors(const Case& work, const KernelChoice& choice, const Index& index, std::int64_t multiprocessors)
       : work_(work),
         index_(index),
-        output_(output_rows(work)),
+        output_(written_rows(work)),
         row_sectors_(work.head_dim * 2 / kSectorBytes),
         halves_(work.head_dim / 64),
         q_slots_(query_slots(work, choice, index.q_slots)),
@@ -223,7 +225,7 @@ class WgmmaSectors {
 
   const Case& work_;
   const Index& index_;
-  OutputRows output_;
+  WrittenRows output_;
   std::int64_t row_sectors_, halves_;
   std::vector<std::int32_t> q_slots_;
   KeyRows rows_;
@@ -232,11 +234,25 @@ class WgmmaSectors {
   Sectors sectors_;
 };
 
+Refusal why_not_wgmma(const Case& work, const StreamDevice& device) {
+  if (device.compute_capability != 90) return Refusal("it runs on compute capability 9.0");
+  if (work.dtype == Dtype::fp32) return Refusal("it reads fp16 and bf16 only");
+  if (work.head_dim != 64 && work.head_dim != 128) return Refusal("it has head_dim 64 and 128");
+  return std::nullopt;
+}
+
 }  // namespace
 
-Sectors wgmma_sectors(const Case& work, const KernelChoice& choice, const Index& index,
-                      std::int64_t multiprocessors) {
-  return WgmmaSectors(work, choice, index, multiprocessors).count();
-}
+const SectorStream kWgmmaStream = {
+    .since = "2026-11-23T22:31:37Z",  // Q and O by TMA, 128 keys a block
+    .why_not = why_not_wgmma,
+    .tile_rows = [](const Case& work, const StreamDevice&) -> std::int64_t {
+      return has_windows(work) ? kMaskedRows : wgmma_tile_rows(static_cast<int>(work.head_dim));
+    },
+    .block_keys = [](const Case&, const StreamDevice&) { return kKeys; },
+    .sectors =
+        [](const Case& work, const KernelChoice& choice, const Index& index, const StreamDevice& device) {
+          return WgmmaSectors(work, choice, index, device.multiprocessors).count();
+        }};
 
 }  // namespace hilbench::cuda
