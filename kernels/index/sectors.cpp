@@ -21,6 +21,19 @@ std::string_view to_string(MemoryPath path) {
   return "";
 }
 
+Sectors& Sectors::operator+=(const Sectors& other) {
+  for (std::size_t i = 0; i < kMemoryPaths; ++i) of[i] += other.of[i];
+  copy_instructions += other.copy_instructions;
+  return *this;
+}
+
+Sectors Sectors::operator*(std::int64_t times) const {
+  Sectors product = *this;
+  for (Asked& asked : product.of) asked = asked * times;
+  product.copy_instructions *= times;
+  return product;
+}
+
 std::int64_t Sectors::read() const {
   const Asked loads = l1_loads();
   return (*this)[MemoryPath::tma].sectors + loads.sectors;

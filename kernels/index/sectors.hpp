@@ -41,6 +41,8 @@ struct Sectors {
   std::int64_t copy_instructions = 0;    // of cp.async; those of tables are among them
   Asked& operator[](MemoryPath path) { return of[static_cast<std::size_t>(path)]; }
   const Asked& operator[](MemoryPath path) const { return of[static_cast<std::size_t>(path)]; }
+  Sectors& operator+=(const Sectors& other);
+  Sectors operator*(std::int64_t times) const;
   std::int64_t read() const;  // sectors of all paths that read
   // What a GPU's L1 counts as global loads: all that is read except by TMA.
   Asked l1_loads() const;
@@ -67,6 +69,15 @@ struct SectorStream {
 
 // Why not, if a kernel's rows have `row_bytes` bytes: rows that share sectors are not told apart.
 Refusal why_not_whole_sectors(std::int64_t row_bytes);
+
+// Those of `keys` keys in blocks of `block_keys`: `of_block(valid)` gives those of a block with so many.
+template <class OfBlock>
+Sectors sectors_of_blocks(std::int64_t keys, std::int64_t block_keys, const OfBlock& of_block) {
+  Sectors sum;
+  if (keys >= block_keys) sum += of_block(block_keys) * (keys / block_keys);
+  if (keys % block_keys > 0) sum += of_block(keys % block_keys);
+  return sum;
+}
 
 // The sectors that `count` 32-bit numbers hold, from number `first` of a table on.
 std::int64_t table_sectors(std::int64_t first, std::int64_t count);

@@ -1,7 +1,8 @@
 #include "kernels/cuda/mma/mma_sectors.hpp"
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/mma/mma_tile_rows.hpp"
@@ -12,6 +13,7 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr std::int64_t kLanes = 32, kWarps = 4, kHalfRows = 8;
+constexpr std::int64_t kAligned = kSectorBytes / 4;  // numbers of a table in a sector
 // How often a warp reads fields of its tile: the compiler keeps few of them in registers. Of the machine code
 // for sm_90; a read is one sector, which the L1 mostly holds. A further read comes with each store of O.
 constexpr std::int64_t kStartReads = 22, kGatheredReads = 3, kMaskReads = 4;
@@ -33,46 +35,47 @@ class MmaSectors {
         rows_(choice.rows) {}
 
   Sectors count() {
-    if (output_.clears) add(cleared_rows(work_, output_));
+    if (output_.clears) sectors_ += cleared_rows(work_, output_);
     for (const BranchIndex& branch : index_.branches) {
       const bool gathered = !slot_stride(branch, rows_);
       for (const IndexTile& tile : branch.tiles) {
-        add_copies(tile_rows_, tile.query_count);
+        sectors_ += copies(tile_rows_, tile.query_count);
         if (!q_slots_.empty()) add_query_slots(tile);
-        for (std::int64_t first = 0; first < tile.key_count; first += keys_) {
-          const std::int64_t valid = std::min(tile.key_count - first, keys_);
-          add_copies(keys_, valid);
-          add_copies(keys_, valid);
-          if (gathered) add_slots(tile.key_begin + first, valid);
-        }
+        sectors_ += sectors_of_blocks(tile.key_count, keys_, [&](std::int64_t valid) {
+          return block(valid, gathered ? tile.key_begin % kAligned : -1);
+        });
         add_output(tile);
         add_fields(tile, gathered);
       }
     }
-    if (output_.merges) add(rounded_rows(work_));
+    if (output_.merges) sectors_ += rounded_rows(work_);
     return sectors_;
   }
 
  private:
-  void add(const Sectors& more) {
-    for (std::size_t i = 0; i < kMemoryPaths; ++i) sectors_.of[i] += more.of[i];
-  }
-
   // Copies of `count` rows, of which those past `valid` become zeros without a read.
-  void add_copies(std::int64_t count, std::int64_t valid) {
+  Sectors copies(std::int64_t count, std::int64_t valid) const {
+    Sectors sectors;
     for (std::int64_t first = 0; first < count * chunks_; first += kLanes) {
       const std::int64_t read = std::clamp<std::int64_t>(valid * chunks_ - first, 0, kLanes);
-      if (read > 0) sectors_[MemoryPath::copies] += {1, (read + 1) / 2};
-      ++sectors_.copy_instructions;
+      if (read > 0) sectors[MemoryPath::copies] += {1, (read + 1) / 2};
+      ++sectors.copy_instructions;
     }
+    return sectors;
   }
 
-  // Copied 4 bytes at a time by the first lanes of a block.
-  void add_slots(std::int64_t begin, std::int64_t valid) {
-    for (std::int64_t first = 0; first < valid; first += kLanes) {
-      sectors_[MemoryPath::tables] += {1, table_sectors(begin + first, std::min(valid - first, kLanes))};
-      ++sectors_.copy_instructions;
+  // K and V of a block with `valid` keys, and their slots from number `begin` of the table on, or -1: none.
+  // Slots are copied 4 bytes at a time by the first lanes.
+  const Sectors& block(std::int64_t valid, std::int64_t begin) {
+    const auto [known, added] = blocks_.try_emplace({valid, begin});
+    Sectors& sectors = known->second;
+    if (!added) return sectors;
+    sectors = copies(keys_, valid) * 2;
+    for (std::int64_t first = 0; begin >= 0 && first < valid; first += kLanes) {
+      sectors[MemoryPath::tables] += {1, table_sectors(begin + first, std::min(valid - first, kLanes))};
+      ++sectors.copy_instructions;
     }
+    return sectors;
   }
 
   void add_query_slots(const IndexTile& tile) {
@@ -90,9 +93,9 @@ class MmaSectors {
   void add_fields(const IndexTile& tile, bool gathered) {
     std::int64_t reads = kWarps * (kStartReads + (gathered ? kGatheredReads : 0));
     reads += (tile.query_count + kHalfRows - 1) / kHalfRows * (work_.head_dim / 16);
+    const std::int64_t blocks = (tile.key_count + keys_ - 1) / keys_;
     if (work_.mask == Mask::causal)
-      for (std::int64_t first = 0; first < tile.key_count; first += keys_)
-        if (first + keys_ > tile.unmasked) reads += kWarps * kMaskReads;
+      reads += kWarps * kMaskReads * (blocks - std::min(blocks, tile.unmasked / keys_));
     sectors_[MemoryPath::tables] += {reads, reads};
   }
 
@@ -116,6 +119,7 @@ class MmaSectors {
   std::int64_t tile_rows_, keys_, chunks_;
   std::vector<std::int32_t> q_slots_;
   KeyRows rows_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Sectors> blocks_;
   Sectors sectors_;
 };
 

@@ -16,6 +16,7 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr std::int64_t kLanes = simt::kWarpLanes;
+constexpr std::int64_t kAligned = kSectorBytes / 4;  // numbers of a table in a sector
 // How often a warp reads fields of its tile, beside what the code of its loop says: the compiler keeps few of
 // them in registers. Of the machine code for sm_90; a read is one sector, which the L1 mostly holds.
 constexpr std::int64_t kStartReads = 9, kShortStartReads = 6, kRowReads = 4;
@@ -78,29 +79,23 @@ class SimtSectors {
         rows_(choice.rows) {}
 
   Sectors count() {
-    if (output_.clears) add(cleared_rows(work_, output_));
+    if (output_.clears) sectors_ += cleared_rows(work_, output_);
     for (const BranchIndex& branch : index_.branches) {
       const bool gathered = !slot_stride(branch, rows_);
       for (const IndexTile& tile : branch.tiles) {
         if (tile.key_count > 0) add_queries(tile);
-        for (std::int64_t first = 0; first < tile.key_count; first += tile_.keys) {
-          const std::int64_t valid = std::min<std::int64_t>(tile.key_count - first, tile_.keys);
-          add(block(valid, gathered ? (tile.key_begin + first) % 8 : -1));
-        }
+        sectors_ += sectors_of_blocks(tile.key_count, tile_.keys, [&](std::int64_t valid) {
+          return block(valid, gathered ? tile.key_begin % kAligned : -1);
+        });
         add_output(tile);
         add_fields(tile, branch, gathered);
       }
     }
-    if (output_.merges) add(rounded_rows(work_));
+    if (output_.merges) sectors_ += rounded_rows(work_);
     return sectors_;
   }
 
  private:
-  void add(const Sectors& more) {
-    for (std::size_t i = 0; i < kMemoryPaths; ++i) sectors_.of[i] += more.of[i];
-    sectors_.copy_instructions += more.copy_instructions;
-  }
-
   // K and V of a block with `valid` keys; `number`: of the first key in its table, or -1.
   const Sectors& block(std::int64_t valid, std::int64_t number) {
     const auto [known, added] = blocks_.try_emplace({valid, number});

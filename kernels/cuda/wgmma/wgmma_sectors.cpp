@@ -44,7 +44,7 @@ class WgmmaSectors {
                                       [](const IndexTile& tile) { return tile.merge; });
       if (clear) {
         if (branch.tiles.empty() || merges)
-          add(cleared_rows(work_, output_));
+          sectors_ += cleared_rows(work_, output_);
         else
           clear_beside(strided);
       }
@@ -59,16 +59,11 @@ class WgmmaSectors {
         add_output(tile);
       }
     }
-    if (output_.merges) add(rounded_rows(work_));
+    if (output_.merges) sectors_ += rounded_rows(work_);
     return sectors_;
   }
 
  private:
-  void add(const Sectors& more) {
-    for (std::size_t i = 0; i < kMemoryPaths; ++i) sectors_.of[i] += more.of[i];
-    sectors_.copy_instructions += more.copy_instructions;
-  }
-
   // Boxes of `rows` rows. Rows past the end of a tensor arrive as zeros, and GPUs count them as read.
   void add_boxes(std::int64_t boxes, std::int64_t rows) {
     sectors_[MemoryPath::tma] += {boxes * halves_, boxes * rows * row_sectors_};
@@ -100,14 +95,15 @@ class WgmmaSectors {
   }
 
   void add_gathered_keys(const BranchIndex& branch, const IndexTile& tile) {
-    for (std::int64_t begin = 0; begin < tile.key_count; begin += kKeys) {
-      const std::int64_t valid = std::min<std::int64_t>(tile.key_count - begin, kKeys);
+    sectors_ += sectors_of_blocks(tile.key_count, kKeys, [&](std::int64_t valid) {
+      Sectors block;
       for (std::int64_t first = 0; first < kKeys; first += kLanes)
-        sectors_[MemoryPath::tables] +=
-            {1, table_sectors(tile.key_begin + begin + std::min(first, valid - 1),
-                              std::clamp<std::int64_t>(valid - first, 1, kLanes))};
-      add_copies(2 * kKeys, work_.head_dim * 2);
-    }
+        block[MemoryPath::tables] += {1, table_sectors(tile.key_begin + std::min(first, valid - 1),
+                                                       std::clamp<std::int64_t>(valid - first, 1, kLanes))};
+      return block;
+    });
+    const std::int64_t blocks = (tile.key_count + kKeys - 1) / kKeys;
+    add_copies(2 * kKeys * blocks, work_.head_dim * 2);
     // A causal mask of keys by slot reads the position of every key.
     if (work_.mask != Mask::causal || branch.keys_by_step) return;
     const std::int64_t groups = (tile.query_count + kGroupRows - 1) / kGroupRows;
