@@ -64,7 +64,8 @@ const Gpu& asked_gpu(const PlanArguments& arguments, Site& site) {
   return *site.gpu;
 }
 
-ExitCode sectors_command(const PlanArguments& arguments) {
+ExitCode sectors_command(PlanArguments arguments) {
+  if (!arguments.on.empty() && arguments.sweep.device.empty()) arguments.sweep.device = "cuda";
   const Sweep sweep = sweep_of(arguments.sweep);
   Site site = find_site(sweep, {.use = SiteUse::plan_only,
                                 .gpu = gpu_ordinal(arguments.sweep),

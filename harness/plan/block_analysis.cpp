@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -114,6 +115,20 @@ bool same_queries(const BranchIndex& a, const IndexTile& x, const BranchIndex& b
   return queries_of(a, x) == queries_of(b, y);
 }
 
+auto place_of(const IndexTile& tile) {
+  return std::tuple(tile.batch, tile.head, tile.query_row);
+}
+
+bool same_place(const IndexTile& a, const IndexTile& b) {
+  return place_of(a) == place_of(b) && a.keys_backwards == b.keys_backwards;
+}
+
+std::vector<IndexTile> by_place(std::vector<IndexTile> tiles) {
+  std::sort(tiles.begin(), tiles.end(),
+            [](const IndexTile& a, const IndexTile& b) { return place_of(a) < place_of(b); });
+  return tiles;
+}
+
 void compare_branch(const Index& own, const Index& linear, std::size_t number, std::int64_t block_keys,
                     BlockAnalysis& analysis) {
   const BranchIndex &a = own.branches[number], &b = linear.branches[number];
@@ -125,8 +140,11 @@ void compare_branch(const Index& own, const Index& linear, std::size_t number, s
     same[list] = lists.same_keys(list);
     changed[list] = lists.changed_before(list);
   }
-  for (std::size_t i = 0; i < a.tiles.size(); ++i) {
-    const IndexTile& tile = a.tiles[i];
+  for (std::size_t i = 0; i < a.tiles.size(); ++i)
+    analysis.moved_tiles += i < b.tiles.size() && same_place(a.tiles[i], b.tiles[i]) ? 0 : 1;
+  const std::vector<IndexTile> own_tiles = by_place(a.tiles), linear_tiles = by_place(b.tiles);
+  for (std::size_t i = 0; i < own_tiles.size(); ++i) {
+    const IndexTile& tile = own_tiles[i];
     const auto after = std::upper_bound(a.begin.begin(), a.begin.end(), tile.key_begin);
     // Lists without keys begin where the next one does.
     const auto list = static_cast<std::size_t>(after - a.begin.begin()) - 1;
@@ -135,15 +153,15 @@ void compare_branch(const Index& own, const Index& linear, std::size_t number, s
     analysis.blocks += static_cast<std::int64_t>(blocks);
     if (tile.key_count > 0)
       analysis.changed_blocks += changed[list][std::min(blocks, changed[list].size() - 1)];
-    const bool alike = i < b.tiles.size() && same_queries(a, tile, b, b.tiles[i]) &&
-                       tile.key_count == b.tiles[i].key_count && (tile.key_count == 0 || same[list]);
+    const bool alike = i < linear_tiles.size() && same_queries(a, tile, b, linear_tiles[i]) &&
+                       tile.key_count == linear_tiles[i].key_count && (tile.key_count == 0 || same[list]);
     analysis.changed_tiles += alike ? 0 : 1;
   }
 }
 
 CacheView view_of(const BlockAnalysis& analysis, bool moved) {
   if (analysis.changed_tiles > 0) return CacheView::keys;
-  if (analysis.changed_blocks > 0) return CacheView::sequence;
+  if (analysis.changed_blocks > 0 || analysis.moved_tiles > 0) return CacheView::sequence;
   const bool as_many = analysis.own == analysis.linear;
   if (moved && analysis.shared_lines > 0) return CacheView::shared;
   if (!as_many) return CacheView::table;
@@ -222,8 +240,9 @@ std::string BlockAnalysis::sentence() const {
                          shared_lines);
     case CacheView::sequence:
       return fmt::format(
-          "may change by at most {}: tiles read the same keys, {} of {} blocks in another sequence",
-          times(most_ratio()), changed_blocks, blocks);
+          "may change by at most {}: tiles read the same keys, {} of {} blocks of keys and {} of {} tiles in "
+          "another sequence",
+          times(most_ratio()), changed_blocks, blocks, moved_tiles, tiles);
     case CacheView::keys:
       return fmt::format(
           "may change by at most {}: {} of {} tiles have other queries or keys; {:+.3g} % of the "
@@ -243,6 +262,8 @@ KernelChoice linear_choice(KernelChoice choice) {
   choice.order_scope = OrderScope::memory;
   choice.key_visit = KeyVisit::position;
   choice.rows = KeyRows::automatic;
+  choice.traversal = "auto";
+  choice.traversal_param.reset();
   return choice;
 }
 

@@ -1,5 +1,5 @@
 // Whether an order can change what a cache sees. A variant's tiles and blocks of keys are held against those
-// of the same variant in linear order; nothing is run.
+// of the same kernel in linear order and with traversal `auto`; nothing is run.
 //
 // If every tile has the same queries, and reads the same keys in the same blocks in the same sequence, then
 // the order only renames rows. If the rows of a slot are whole cache lines, it only renames lines: a cache
@@ -32,6 +32,7 @@ struct BlockAnalysis {
   CacheView view = CacheView::same;
   std::int64_t tiles = 0, changed_tiles = 0;    // with other queries, or other keys
   std::int64_t blocks = 0, changed_blocks = 0;  // of keys that are not those of linear order at that place
+  std::int64_t moved_tiles = 0;                 // at another place of the sequence, or walked the other way
   std::int64_t shared_lines = 0;                // of K (as many of V) that hold rows of several slots
   std::int64_t moved_queries = 0;               // rows of Q at another slot
   Sectors own, linear;                          // of the variant, and of linear order
@@ -46,7 +47,7 @@ struct BlockAnalysis {
   std::string sentence() const;
 };
 
-// The same variant in linear order, without what only other orders have.
+// The same kernel in linear order with traversal `auto`.
 KernelChoice linear_choice(KernelChoice choice);
 
 // why_no_sectors() must have no objection. Throws UsageError if the order cannot be built.

@@ -77,11 +77,17 @@ nlohmann::json json_of(const SectorRow& row) {
   json["load_requests"] = analysis.own.l1_loads().requests;
   json["copy_instructions"] = analysis.own.copy_instructions;
   json["queries"] = row.queries;
-  json["analysis"] = {{"view", to_string(analysis.view)},          {"tiles", analysis.tiles},
-                      {"changed_tiles", analysis.changed_tiles},   {"blocks", analysis.blocks},
-                      {"changed_blocks", analysis.changed_blocks}, {"shared_lines", analysis.shared_lines},
-                      {"moved_queries", analysis.moved_queries},   {"read_ratio", analysis.read_ratio()},
-                      {"most_ratio", analysis.most_ratio()},       {"sentence", analysis.sentence()}};
+  json["analysis"] = {{"view", to_string(analysis.view)},
+                      {"tiles", analysis.tiles},
+                      {"changed_tiles", analysis.changed_tiles},
+                      {"blocks", analysis.blocks},
+                      {"changed_blocks", analysis.changed_blocks},
+                      {"moved_tiles", analysis.moved_tiles},
+                      {"shared_lines", analysis.shared_lines},
+                      {"moved_queries", analysis.moved_queries},
+                      {"read_ratio", analysis.read_ratio()},
+                      {"most_ratio", analysis.most_ratio()},
+                      {"sentence", analysis.sentence()}};
   return json;
 }
 
