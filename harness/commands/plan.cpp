@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "baselines/derived_sectors.hpp"
 #include "harness/command_line/command_line.hpp"
 #include "harness/launched/launch.hpp"
-#include "harness/plan/derived_sectors.hpp"
 #include "harness/plan/plan_tables.hpp"
 #include "harness/plan/sector_tables.hpp"
 #include "kernels/base/text/error.hpp"

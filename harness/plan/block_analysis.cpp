@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/plan/derived_sectors.hpp"
+#include "baselines/derived_sectors.hpp"
 #include "kernels/case/pattern.hpp"
 
 namespace hilbench {

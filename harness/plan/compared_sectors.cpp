@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "baselines/derived_sectors.hpp"
 #include "baselines/table.hpp"
-#include "harness/plan/derived_sectors.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/case/variant.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/plan/derived_sectors.hpp"
+#include "baselines/derived_sectors.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "reports/terminal/table_text.hpp"

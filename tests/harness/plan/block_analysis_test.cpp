@@ -5,7 +5,7 @@
 #include <string>
 
 #include "baselines/table.hpp"
-#include "harness/plan/derived_sectors.hpp"
+#include "baselines/derived_sectors.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/plan/derived_sectors.hpp"
+#include "baselines/derived_sectors.hpp"
 
 #include <fmt/format.h>
 
