@@ -16,6 +16,7 @@
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/index/index.hpp"
+#include "kernels/index/sectors.hpp"
 #include "kernels/index/walk.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/traversals/fastest.hpp"
@@ -116,6 +117,8 @@ struct Implementation {
   // Null: it has no launch for keys of several sources.
   std::unique_ptr<WalkExecution> (*prepare_walk)(const Case&, const KernelChoice&,
                                                  const WalkLimits&) = nullptr;
+  // From which its sectors are derived (kernels/index/sectors.hpp); null: they are not known.
+  const SectorStream* stream = nullptr;
   // Library, version and flags of a rival; a null object for this project's kernels.
   nlohmann::json (*library)() = nullptr;
 };

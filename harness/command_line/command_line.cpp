@@ -23,8 +23,9 @@
 // Every command, in the order of --help. NAME.cpp defines add_NAME.
 #define HILBENCH_COMMANDS(line)                                                                            \
   line(run) line(plan) line(init) line(show) line(report) line(site) line(compare) line(agree) line(check) \
-      line(join) line(export) line(predict) line(order) line(list) line(doctor) line(gate) line(costs)     \
-          line(worker) line(kernel_host) line(describe_build) line(count_executions) line(describe_commands)
+      line(join) line(export) line(predict) line(sectors) line(order) line(list) line(doctor) line(gate)   \
+          line(costs) line(worker) line(kernel_host) line(describe_build) line(count_executions)           \
+              line(describe_commands)
 
 namespace hilbench {
 

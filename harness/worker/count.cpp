@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
+#include "baselines/derived_sectors.hpp"
+#include "baselines/table.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/measure/random_values.hpp"
 #include "harness/worker/phases.hpp"
@@ -32,11 +36,12 @@ std::map<std::string, Counter> count_one(const TaskContext& run, VerifiedVariant
   const PreparedTraits& traits = prepared.traits();
   if (!traits.why_not_counted.empty()) return uncounted(set, traits.why_not_counted);
   if (traits.count) return traits.count(set);
-  // With warm caches one execution suffices: each leaves them warm for the next.
+  // With warm caches one execution suffices: each leaves them warm for the next. Before it they are evicted:
+  // what another variant left in the L2 would be counted, as hits or as lines that are written back.
   bool warm = false;
   const auto restore = [&] {
-    if (run.task.measure.cache == CacheState::cold) return run.bench.device->evict_caches();
-    if (!std::exchange(warm, true)) prepared.run();
+    if (run.task.measure.cache == CacheState::cold || !warm) run.bench.device->evict_caches();
+    if (run.task.measure.cache == CacheState::warm && !std::exchange(warm, true)) prepared.run();
   };
   auto counters = count(set, run.bench.threads, restore, [&] { prepared.run(); });
   run.bench.device->synchronize();  // shows a failed kernel here, while its variant is in flight
@@ -63,12 +68,26 @@ std::map<std::string, Counter> layout_counts(const Case& work, const Index& inde
 
 namespace {
 
+// Of a kernel on a GPU, from the index that it reads; none if they are not known.
+std::map<std::string, Counter> derived_counters(const TaskContext& run, const Record& record,
+                                                const Index& index) {
+  if (record.work.device != DeviceKind::cuda || record.variant.is_baseline()) return {};
+  const Implementation* implementation = find_implementation(record.kernel, record.work.device);
+  const std::vector<Gpu> gpus = survey_gpus().gpus;
+  const auto gpu = std::find_if(gpus.begin(), gpus.end(),
+                                [&](const Gpu& each) { return each.ordinal == run.task.device_ordinal; });
+  if (gpu == gpus.end() || why_no_sectors(record.work, record.variant, implementation, *gpu)) return {};
+  return sector_counters(
+      implementation->stream->sectors(record.work, record.variant.kernel(), index, stream_device(*gpu)));
+}
+
 void describe(const TaskContext& run, VerifiedVariant& variant) {
   Record& record = variant.record;
   const Index* index = variant.prepared->traits().index;
   run.tell({.phase = Phase::count, .variant_id = record.variant_id});
   if (record.variant.is_baseline() || index == nullptr) return;
   record.counters.merge(layout_counts(record.work, *index));
+  record.counters.merge(derived_counters(run, record, *index));
 }
 
 }  // namespace

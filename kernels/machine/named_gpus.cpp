@@ -19,12 +19,12 @@ struct DataSheet {
 // memory of a multiprocessor: CUDA C++ Programming Guide, technical specifications by compute capability.
 constexpr std::array<DataSheet, 7> kDataSheets = {{
     {"gtx-1080", "NVIDIA GeForce GTX 1080", 61, 20, 1.733, 8, 2048, 96},
-    {"v100-32gb", "Tesla V100-SXM2-32GB", 70, 80, 1.53, 32, 6144, 96},
+    {"v100", "Tesla V100-SXM2-32GB", 70, 80, 1.53, 32, 6144, 96},
     {"a100-40gb", "NVIDIA A100-SXM4-40GB", 80, 108, 1.41, 40, 40960, 164},
-    {"a100-80gb", "NVIDIA A100-SXM4-80GB", 80, 108, 1.41, 80, 40960, 164},
+    {"a100", "NVIDIA A100-SXM4-80GB", 80, 108, 1.41, 80, 40960, 164},
     {"rtx-4090", "NVIDIA GeForce RTX 4090", 89, 128, 2.52, 24, 73728, 100},
     {"h100", "NVIDIA H100 80GB HBM3", 90, 132, 1.98, 80, 51200, 228},
-    {"h200", "NVIDIA H200", 90, 132, 1.98, 141, 51200, 228},
+    {"h200", "NVIDIA H200", 90, 132, 1.98, 141, 61440, 228},
 }};
 
 }  // namespace

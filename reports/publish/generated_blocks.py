@@ -22,8 +22,8 @@ import re
 import sys
 import zlib
 
-from blocks import (calibration, claims, documents, findings, kernels, left_out, machine, order_pictures, orders, picture,
-                    ring_plans, rings, runs, two_folders)
+from blocks import (caches, calibration, claims, documents, findings, kernels, left_out, machine, order_pictures, orders,
+                    picture, ring_plans, rings, runs, two_folders)
 from marks import BEGINS, MarkError, filled, stale_blocks
 from published import Folder, Published
 from render import TREE, RenderError, sweeps_of
@@ -41,7 +41,7 @@ def blocks_of(*modules):
             if name.startswith("block_")}
 
 
-BLOCKS, DOCUMENT_BLOCKS = blocks_of(*MODULES), blocks_of(documents)
+BLOCKS, DOCUMENT_BLOCKS = blocks_of(*MODULES), blocks_of(documents, caches)
 
 
 def folder_block(folder, name, arguments):

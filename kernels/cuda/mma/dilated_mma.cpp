@@ -1,5 +1,6 @@
 // dilated_mma as an implementation. CMake defines HILBENCH_ARCHITECTURES, those that dilated_mma.cu is
 // compiled for ("": none), and HILBENCH_CUDA_MAJOR, the toolkit's version (0: no CUDA).
+#include "kernels/cuda/mma/mma_sectors.hpp"
 #include "kernels/cuda/mma/mma_tile_rows.hpp"
 #include "kernels/cuda/shared/forward_implementation.hpp"
 
@@ -41,6 +42,7 @@ constexpr ForwardFacts kFacts = {
     .window_head_dims = kWindowHeadDims,
     .head_dims = kHeadDims,
     .peak_unit = gpu_product_unit,
+    .stream = &kMmaStream,
     .code = code(),
 };
 

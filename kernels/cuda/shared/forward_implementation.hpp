@@ -43,6 +43,7 @@ struct ForwardFacts {
   std::span<const int> head_dims = {};         // empty: 8 to 256 in steps of 8
   std::string_view (*peak_unit)(const Case&) = nullptr;
   CausalTraversal causal_traversal = CausalTraversal::longest_first_grouped;
+  const SectorStream* stream = nullptr;
   ForwardCode code;
 };
 
@@ -68,6 +69,7 @@ constexpr Implementation forward_implementation() {
       .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
       .prepare = [](const Case&, const KernelChoice&, int) { return std::unique_ptr<Execution>(); },
+      .stream = kFacts.stream,
       .library = no_library,
   };
   if constexpr (kFacts.code.tile_rows != nullptr) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
 
 #include "kernels/base/text/error.hpp"
+#include "kernels/windows/fullest_blocks.hpp"
 
 namespace hilbench::cuda {
 namespace {
@@ -106,35 +105,6 @@ std::vector<std::int32_t> blocks_of_keys(const BranchIndex& branch) {
   return blocks;
 }
 
-// How many rows see some key of a block.
-int rows_that_see(const BlockMask& mask) {
-  KeyMask rows = {};
-  for (const KeyMask& key : mask)
-    std::transform(key.begin(), key.end(), rows.begin(), rows.begin(), std::bit_or<>());
-  int count = 0;
-  for (const std::uint64_t word : rows) count += std::popcount(word);
-  return count;
-}
-
-// For each list, the block in which most rows see a key; blocks of fewer than kMaskedKeys keys stay at the
-// end.
-std::vector<std::int64_t> best_blocks(const BranchIndex& branch) {
-  std::vector<int> rows_of_mask(branch.masks.size());
-#pragma omp parallel for schedule(static)
-  for (std::size_t i = 0; i < rows_of_mask.size(); ++i) rows_of_mask[i] = rows_that_see(branch.masks[i]);
-  const auto rows_of_block = [&](std::int32_t mask) {
-    return mask == kUnmasked ? static_cast<int>(kMaskedRows) : rows_of_mask[static_cast<std::size_t>(mask)];
-  };
-  std::vector<std::int64_t> best(branch.begin.size() - 1);
-#pragma omp parallel for schedule(static)
-  for (std::size_t list = 0; list < best.size(); ++list) {
-    const auto first = branch.mask_of_block.begin() + branch.block_begin[list];
-    const auto end = first + (branch.begin[list + 1] - branch.begin[list]) / kMaskedKeys;
-    if (first != end) best[list] = std::ranges::max_element(first, end, {}, rows_of_block) - first;
-  }
-  return best;
-}
-
 // Moves block best[list] of every list to its front. `entries`: `size` of each block, from begin[list] on.
 void move_to_front(const std::vector<std::int64_t>& best, const std::vector<std::int64_t>& begin,
                    std::int64_t size, std::span<std::int32_t> entries) {
@@ -181,7 +151,7 @@ WindowLists window_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout l
   else
     lists.key_slots = slots_of_keys(branch);
   if (layout == MaskLayout::wgmma) {
-    const std::vector<std::int64_t> best = best_blocks(branch);
+    const std::vector<std::int64_t> best = fullest_blocks(branch);
     move_to_front(best, branch.block_begin, 1, lists.mask_of_block);
     if (tiles == KeyTiles::aligned)
       move_to_front(best, branch.block_begin, 1, lists.key_blocks);

@@ -1,6 +1,7 @@
 // dilated_simt as an implementation. CMake defines HILBENCH_ARCHITECTURES, those that dilated_simt.cu is
 // compiled for ("": none).
 #include "kernels/cuda/shared/forward_implementation.hpp"
+#include "kernels/cuda/simt/simt_sectors.hpp"
 
 namespace hilbench {
 namespace cuda {
@@ -36,6 +37,7 @@ constexpr ForwardFacts kFacts = {
     .dropout = true,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
     .causal_traversal = CausalTraversal::longest_first,
+    .stream = &kSimtStream,
     .code = code(),
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/cuda/shared/forward_implementation.hpp"
+#include "kernels/cuda/wgmma/wgmma_sectors.hpp"
 
 namespace hilbench {
 namespace cuda {
@@ -39,6 +40,7 @@ constexpr ForwardFacts kFacts = {
     .window_head_dims = kHeadDims,
     .head_dims = kHeadDims,
     .peak_unit = gpu_product_unit,
+    .stream = &kWgmmaStream,
     .code = code(),
 };
 

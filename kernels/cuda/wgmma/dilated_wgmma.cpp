@@ -1,6 +1,7 @@
 // dilated_wgmma as an implementation. CMake defines HILBENCH_ARCHITECTURES, those that dilated_wgmma.cu is
 // compiled for ("": none), and HILBENCH_CUDA_MAJOR, the toolkit's version (0: no CUDA).
 #include "kernels/cuda/shared/forward_implementation.hpp"
+#include "kernels/cuda/wgmma/wgmma_sectors.hpp"
 #include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
 
 namespace hilbench {
@@ -43,6 +44,7 @@ constexpr ForwardFacts kFacts = {
     .window_head_dims = kWindowHeadDims,
     .head_dims = kHeadDims,
     .peak_unit = gpu_product_unit,
+    .stream = &kWgmmaStream,
     .code = code(),
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<const char*, 6> kSets = {"default", "l1", "l2", "shared", "stalls", "pipes"};
 constexpr std::array<CounterTarget, 2> kWithNvlink = {80, 90};
+constexpr std::array<const char*, 2> kOfHopper = {"coalescer", "policy"};
 
 // Whether the host library answers at all here; else why not.
 std::string host_library_absence() {
@@ -37,7 +38,16 @@ TEST(CuptiSets, AreAcceptedByTheHostLibraryInThePassesThatTheySay) {
       ++checked;
     }
   }
-  EXPECT_EQ(checked, 3 * static_cast<int>(kSets.size()) + static_cast<int>(kWithNvlink.size()));
+  EXPECT_EQ(checked, 3 * static_cast<int>(kSets.size()) + static_cast<int>(kWithNvlink.size()) +
+                         static_cast<int>(kOfHopper.size()));
+}
+
+TEST(CuptiSets, OfTheCoalescerAreThoseOfHopper) {
+  for (const char* name : kOfHopper) {
+    EXPECT_NE(find_counter_set(name, 90), nullptr) << name;
+    for (const CounterTarget target : {61, 75, 80})
+      EXPECT_EQ(find_counter_set(name, target), nullptr) << name;
+  }
 }
 
 // CUPTI counts the links in no execution in which it counts caches or memory.

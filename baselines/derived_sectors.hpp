@@ -1,0 +1,38 @@
+// The sectors of a variant on a GPU, derived (kernels/index/sectors.hpp): nothing is run.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "kernels/base/text/counter.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/index/sectors.hpp"
+#include "kernels/machine/gpu.hpp"
+
+namespace hilbench {
+
+// What computes the variant on that GPU in a build with all code: of `dilated` the first kernel of the table
+// whose sectors are derived for the case. Null if nothing of the name runs on GPUs.
+const Implementation* streamed_implementation(const Case& work, const Variant& variant, const Gpu& gpu);
+
+// Why the sectors of the variant are not known; nothing if they are.
+Refusal why_no_sectors(const Case& work, const Variant& variant, const Implementation* implementation,
+                       const Gpu& gpu);
+
+// The index that the kernel reads. why_no_sectors() must have no objection.
+Index streamed_index(const Case& work, const KernelChoice& choice, const Implementation& implementation,
+                     const Gpu& gpu);
+StreamDevice stream_device(const Gpu& gpu);
+
+// As counters of a record, `derived_...`, with source `derived`; their counts are not measured.
+std::map<std::string, Counter> sector_counters(const Sectors& sectors);
+
+// The L1 counters of GPUs that have to equal derived ones, in sectors or as said.
+struct SectorPair {
+  std::string_view counter;
+  std::int64_t (*derived)(const Sectors&);
+};
+std::span<const SectorPair> sector_pairs();
+
+}  // namespace hilbench

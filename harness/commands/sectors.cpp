@@ -1,0 +1,50 @@
+// `hilbench sectors`: whether the sectors that hardware counted are those that are derived.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/command_line/command_line.hpp"
+#include "harness/plan/compared_sectors.hpp"
+#include "reports/terminal/table_text.hpp"
+#include "reports/view/results.hpp"
+
+namespace hilbench {
+namespace {
+
+struct SectorArguments {
+  std::vector<std::string> folders;
+  bool markdown = false;
+};
+
+ExitCode sectors_command(const SectorArguments& arguments) {
+  SectorComparison comparison;
+  for (const std::string& folder : arguments.folders)
+    for (const Record& record : read_results(folder).records) comparison.add(record);
+  const ComparedSectors& found = comparison.found();
+  const Table table = compared_table(found);
+  fmt::print("{}", arguments.markdown ? to_markdown(table) : table_text(table, screen_of(stdout)));
+  for (const SectorDifference& each : found.differences)
+    fmt::print("{}: {} is {:.0f}, derived {:.0f}\n", each.record, each.counter, each.counted, each.derived);
+  fmt::print("{}{} values of {} records were compared, {} differ.\n", arguments.markdown ? "\n" : "",
+             found.values, found.compared(), found.differences.size());
+  if (found.compared() == 0) return ExitCode::inconclusive;
+  return found.differences.empty() ? ExitCode::done : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_sectors(Commands& commands) {
+  auto arguments = std::make_shared<SectorArguments>();
+  Options options =
+      commands.add("sectors", "say whether the sectors that GPUs counted are those that are derived",
+                   [arguments] { return sectors_command(*arguments); });
+  options.arguments("DIR", arguments->folders, "folders with the results of runs on GPUs");
+  options.flag("--markdown", arguments->markdown, "print the table as Markdown");
+  options.examples({{"hilbench sectors results/cache-order", "after a run on a GPU"}});
+}
+
+}  // namespace hilbench

@@ -1,0 +1,290 @@
+#include "harness/plan/block_analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "baselines/derived_sectors.hpp"
+#include "kernels/case/pattern.hpp"
+
+namespace hilbench {
+namespace {
+
+std::int64_t row_bytes_of(const Case& work) {
+  return work.head_dim * (work.dtype == Dtype::fp32 ? 4 : 2);
+}
+
+// Lines of one tensor that hold rows of several slots.
+std::int64_t lines_of_several_slots(const Case& work) {
+  const std::int64_t slot_bytes = work.kv_heads * row_bytes_of(work);
+  if (slot_bytes % kLineBytes == 0) return 0;
+  std::int64_t lines = 0, last = -1;
+  for (std::int64_t slot = 1; slot < work.batch * work.sequence_length; ++slot) {
+    const std::int64_t border = slot * slot_bytes;
+    if (border % kLineBytes == 0 || border / kLineBytes == last) continue;
+    last = border / kLineBytes;
+    ++lines;
+  }
+  return lines;
+}
+
+std::vector<std::int32_t> positions_by_slot(const std::vector<std::int32_t>& slots) {
+  std::vector<std::int32_t> positions(slots.size());
+  for (std::size_t t = 0; t < slots.size(); ++t)
+    positions[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
+  return positions;
+}
+
+// The position of each key of each list, in the sequence of the lists.
+std::vector<std::int32_t> listed_positions(const Index& index, const BranchIndex& branch) {
+  if (!branch.key_position.empty()) return {branch.key_position.begin(), branch.key_position.end()};
+  std::vector<std::int32_t> positions(branch.key_slot.begin(), branch.key_slot.end());
+  if (index.k_slots.empty()) return positions;
+  const std::vector<std::int32_t> by_slot = positions_by_slot(index.k_slots);
+  for (std::int32_t& position : positions) position = by_slot[static_cast<std::size_t>(position)];
+  return positions;
+}
+
+// The lists of keys of one branch in two orders.
+class ListPair {
+ public:
+  ListPair(const Index& own, const Index& linear, std::size_t branch, std::int64_t block_keys)
+      : own_(own.branches[branch]),
+        linear_(linear.branches[branch]),
+        own_keys_(listed_positions(own, own_)),
+        linear_keys_(listed_positions(linear, linear_)),
+        block_keys_(block_keys) {}
+
+  // Whether both lists have the same keys, in any sequence.
+  bool same_keys(std::size_t list) const {
+    std::vector<std::int32_t> own = keys(own_, own_keys_, list), linear = keys(linear_, linear_keys_, list);
+    if (own == linear) return true;
+    std::sort(own.begin(), own.end());
+    std::sort(linear.begin(), linear.end());
+    return own == linear;
+  }
+
+  // How many blocks before each one of the list have other keys; one entry more than there are blocks.
+  std::vector<std::int64_t> changed_before(std::size_t list) const {
+    std::vector<std::int32_t> own = keys(own_, own_keys_, list), linear = keys(linear_, linear_keys_, list);
+    std::vector<std::int64_t> changed = {0};
+    for (std::size_t first = 0; first < own.size(); first += static_cast<std::size_t>(block_keys_)) {
+      const std::size_t end = std::min(own.size(), first + static_cast<std::size_t>(block_keys_));
+      const bool both = end <= linear.size();
+      const auto from = static_cast<std::ptrdiff_t>(first), to = static_cast<std::ptrdiff_t>(end);
+      std::sort(own.begin() + from, own.begin() + to);
+      if (both) std::sort(linear.begin() + from, linear.begin() + to);
+      const bool equal = both && std::equal(own.begin() + from, own.begin() + to, linear.begin() + from);
+      changed.push_back(changed.back() + (equal ? 0 : 1));
+    }
+    return changed;
+  }
+
+ private:
+  static std::vector<std::int32_t> keys(const BranchIndex& branch, const std::vector<std::int32_t>& all,
+                                        std::size_t list) {
+    if (list + 1 >= branch.begin.size()) return {};
+    return {all.begin() + branch.begin[list], all.begin() + branch.begin[list + 1]};
+  }
+
+  const BranchIndex &own_, &linear_;
+  std::vector<std::int32_t> own_keys_, linear_keys_;
+  std::int64_t block_keys_;
+};
+
+// Queries of a tile of windows, ascending.
+std::vector<std::int32_t> queries_of(const BranchIndex& branch, const IndexTile& tile) {
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(tile.query_count));
+  std::iota(rows.begin(), rows.end(), tile.query_row);
+  if (branch.query_rows.empty()) return rows;
+  for (std::int32_t& row : rows) row = branch.query_rows[static_cast<std::size_t>(row)];
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+bool same_queries(const BranchIndex& a, const IndexTile& x, const BranchIndex& b, const IndexTile& y) {
+  if (x.query_count != y.query_count || x.batch != y.batch || x.head != y.head || x.merge != y.merge)
+    return false;
+  if (a.query_rows.empty() && b.query_rows.empty())
+    return x.query_row == y.query_row && x.query_step == y.query_step;
+  return queries_of(a, x) == queries_of(b, y);
+}
+
+auto place_of(const IndexTile& tile) {
+  return std::tuple(tile.batch, tile.head, tile.query_row);
+}
+
+bool same_place(const IndexTile& a, const IndexTile& b) {
+  return place_of(a) == place_of(b) && a.keys_backwards == b.keys_backwards;
+}
+
+std::vector<IndexTile> by_place(std::vector<IndexTile> tiles) {
+  std::sort(tiles.begin(), tiles.end(),
+            [](const IndexTile& a, const IndexTile& b) { return place_of(a) < place_of(b); });
+  return tiles;
+}
+
+void compare_branch(const Index& own, const Index& linear, std::size_t number, std::int64_t block_keys,
+                    BlockAnalysis& analysis) {
+  const BranchIndex &a = own.branches[number], &b = linear.branches[number];
+  const ListPair lists(own, linear, number, block_keys);
+  const std::size_t count = a.begin.empty() ? 0 : a.begin.size() - 1;
+  std::vector<bool> same(count);
+  std::vector<std::vector<std::int64_t>> changed(count);
+  for (std::size_t list = 0; list < count; ++list) {
+    same[list] = lists.same_keys(list);
+    changed[list] = lists.changed_before(list);
+  }
+  for (std::size_t i = 0; i < a.tiles.size(); ++i)
+    analysis.moved_tiles += i < b.tiles.size() && same_place(a.tiles[i], b.tiles[i]) ? 0 : 1;
+  const std::vector<IndexTile> own_tiles = by_place(a.tiles), linear_tiles = by_place(b.tiles);
+  for (std::size_t i = 0; i < own_tiles.size(); ++i) {
+    const IndexTile& tile = own_tiles[i];
+    const auto after = std::upper_bound(a.begin.begin(), a.begin.end(), tile.key_begin);
+    // Lists without keys begin where the next one does.
+    const auto list = static_cast<std::size_t>(after - a.begin.begin()) - 1;
+    const auto blocks = static_cast<std::size_t>((tile.key_count + block_keys - 1) / block_keys);
+    ++analysis.tiles;
+    analysis.blocks += static_cast<std::int64_t>(blocks);
+    if (tile.key_count > 0)
+      analysis.changed_blocks += changed[list][std::min(blocks, changed[list].size() - 1)];
+    const bool alike = i < linear_tiles.size() && same_queries(a, tile, b, linear_tiles[i]) &&
+                       tile.key_count == linear_tiles[i].key_count && (tile.key_count == 0 || same[list]);
+    analysis.changed_tiles += alike ? 0 : 1;
+  }
+}
+
+CacheView view_of(const BlockAnalysis& analysis, bool moved) {
+  if (analysis.changed_tiles > 0) return CacheView::keys;
+  if (analysis.changed_blocks > 0 || analysis.moved_tiles > 0) return CacheView::sequence;
+  const bool as_many = analysis.own == analysis.linear;
+  if (moved && analysis.shared_lines > 0) return CacheView::shared;
+  if (!as_many) return CacheView::table;
+  return moved ? CacheView::renamed : CacheView::same;
+}
+
+std::int64_t moved_rows(const std::vector<std::int32_t>& slots) {
+  std::int64_t moved = 0;
+  for (std::size_t t = 0; t < slots.size(); ++t) moved += slots[t] != static_cast<std::int32_t>(t) ? 1 : 0;
+  return moved;
+}
+
+}  // namespace
+
+std::string_view to_string(CacheView view) {
+  switch (view) {
+    case CacheView::same:
+      return "same";
+    case CacheView::renamed:
+      return "renamed";
+    case CacheView::table:
+      return "table";
+    case CacheView::shared:
+      return "shared";
+    case CacheView::sequence:
+      return "sequence";
+    case CacheView::keys:
+      return "keys";
+  }
+  return "";
+}
+
+double BlockAnalysis::read_ratio() const {
+  return static_cast<double>(own.read()) / static_cast<double>(linear.read());
+}
+
+double BlockAnalysis::most_ratio() const {
+  switch (view) {
+    case CacheView::same:
+    case CacheView::renamed:
+      return 1;
+    case CacheView::table: {
+      // Sectors that only one of the two reads, each let through; the others are the same lines by other
+      // names.
+      const auto more_of = [](const Sectors& some) {
+        const std::int64_t tables = some[MemoryPath::tables].sectors;
+        return std::pair(tables, some.read() - tables);
+      };
+      const auto [own_tables, own_rows] = more_of(own);
+      const auto [linear_tables, linear_rows] = more_of(linear);
+      const std::int64_t differ = std::abs(own_tables - linear_tables) + std::abs(own_rows - linear_rows);
+      return 1 + static_cast<double>(differ) / least_sectors;
+    }
+    default:
+      return static_cast<double>(std::max(own.read(), linear.read())) / least_sectors;
+  }
+}
+
+std::string BlockAnalysis::sentence() const {
+  const auto times = [](double ratio) {
+    return ratio < 1.1 ? fmt::format("{:.2g} %", 100 * (ratio - 1)) : fmt::format("{:.3g} times", ratio);
+  };
+  switch (view) {
+    case CacheView::same:
+      return "linear order";
+    case CacheView::renamed:
+      return fmt::format("cannot change: all {} blocks of keys are the same, lines are renamed", blocks);
+    case CacheView::table:
+      return fmt::format(
+          "K and V cannot change: all {} blocks of keys are the same, lines are renamed; tables and rows "
+          "past "
+          "lists: {:+.2g} % of the sectors read",
+          blocks, 100 * (read_ratio() - 1));
+    case CacheView::shared:
+      return fmt::format("may change by at most {}: {} lines hold rows of several slots", times(most_ratio()),
+                         shared_lines);
+    case CacheView::sequence:
+      return fmt::format(
+          "may change by at most {}: tiles read the same keys, {} of {} blocks of keys and {} of {} tiles in "
+          "another sequence",
+          times(most_ratio()), changed_blocks, blocks, moved_tiles, tiles);
+    case CacheView::keys:
+      return fmt::format(
+          "may change by at most {}: {} of {} tiles have other queries or keys; {:+.3g} % of the "
+          "sectors read",
+          times(most_ratio()), changed_tiles, tiles, 100 * (read_ratio() - 1));
+  }
+  return "";
+}
+
+KernelChoice linear_choice(KernelChoice choice) {
+  choice.order = "linear";
+  choice.order_param.reset();
+  choice.order_box.clear();
+  choice.order_chunk = 0;
+  choice.order_file.clear();
+  choice.order_tensors = OrderTensors::kv;
+  choice.order_scope = OrderScope::memory;
+  choice.key_visit = KeyVisit::position;
+  choice.rows = KeyRows::automatic;
+  choice.traversal = "auto";
+  choice.traversal_param.reset();
+  return choice;
+}
+
+BlockAnalysis analyse_blocks(const Case& work, const KernelChoice& choice,
+                             const Implementation& implementation, const Gpu& gpu) {
+  const StreamDevice device = stream_device(gpu);
+  const SectorStream& stream = *implementation.stream;
+  const Index own = streamed_index(work, choice, implementation, gpu);
+  const KernelChoice of_linear = linear_choice(choice);
+  const Index linear = streamed_index(work, of_linear, implementation, gpu);
+  BlockAnalysis analysis{.shared_lines = lines_of_several_slots(work),
+                         .moved_queries = moved_rows(own.q_slots)};
+  analysis.own = stream.sectors(work, choice, own, device);
+  analysis.linear = stream.sectors(work, of_linear, linear, device);
+  for (std::size_t branch = 0; branch < own.branches.size(); ++branch)
+    compare_branch(own, linear, branch, stream.block_keys(work, device), analysis);
+  const PatternCounts counts = count_work(work);
+  const double row_sectors = static_cast<double>(row_bytes_of(work)) / static_cast<double>(kSectorBytes);
+  analysis.least_sectors = (2 * counts.kv_rows + counts.covered_rows) * row_sectors;
+  analysis.view = view_of(analysis, moved_rows(own.k_slots) > 0 || analysis.moved_queries > 0);
+  return analysis;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,124 @@
+#include "harness/plan/compared_sectors.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "baselines/derived_sectors.hpp"
+#include "baselines/table.hpp"
+#include "kernels/base/text/error.hpp"
+#include "kernels/case/variant.hpp"
+
+namespace hilbench {
+namespace {
+
+std::size_t sum_of(const std::map<std::string, std::size_t>& counts) {
+  std::size_t sum = 0;
+  for (const auto& [name, count] : counts) sum += count;
+  return sum;
+}
+
+bool counted_on_gpu(const Record& record) {
+  for (const SectorPair& pair : sector_pairs())
+    if (const Counter* counter = find_counter(record, pair.counter))
+      if (counter->value && counter->source.starts_with("cupti")) return true;
+  return false;
+}
+
+Gpu gpu_of(const Record& record) {
+  Gpu gpu{.name = environment_text(record, "device", "name")};
+  const std::string capability = environment_text(record, "device", "compute_capability");
+  if (const auto dot = capability.find('.'); dot != std::string::npos)
+    gpu.compute_capability = 10 * std::atoi(capability.c_str()) + std::atoi(capability.c_str() + dot + 1);
+  gpu.multiprocessors = (*record.environment).at("device").value("multiprocessors", 0);
+  return gpu;
+}
+
+std::string time_of(const Record& record) {
+  const nlohmann::json& environment = *record.environment;
+  const auto found = environment.find("time");
+  return found != environment.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// Whether the record holds other derived sectors than those of today's constants.
+bool derived_otherwise(const Record& record, const Sectors& sectors) {
+  for (const auto& [name, counter] : sector_counters(sectors))
+    if (const auto held = counter_value(record, name); held && *held != counter.value) return true;
+  return false;
+}
+
+}  // namespace
+
+std::size_t ComparedSectors::compared() const {
+  return sum_of(equal) + sum_of(different);
+}
+
+const Sectors& SectorComparison::derived(const Record& record, const Implementation& implementation,
+                                         const Gpu& gpu) {
+  const std::string key =
+      fmt::format("{} {} {} {} {}", implementation.name, record.case_id, variant_id(record.variant),
+                  gpu.compute_capability, gpu.multiprocessors);
+  const auto [at, added] = known_.try_emplace(key);
+  if (added) {
+    const KernelChoice& choice = record.variant.kernel();
+    at->second = implementation.stream->sectors(
+        record.work, choice, streamed_index(record.work, choice, implementation, gpu), stream_device(gpu));
+  }
+  return at->second;
+}
+
+void SectorComparison::add(const Record& record) {
+  if (!counted_on_gpu(record)) return;
+  const Gpu gpu = gpu_of(record);
+  const Implementation* implementation = find_implementation(record.kernel, DeviceKind::cuda);
+  if (Refusal reason = why_no_sectors(record.work, record.variant, implementation, gpu)) {
+    const bool rival = record.variant.is_baseline() || implementation == nullptr;
+    ++found_.not_compared[rival ? "what rivals and limits read is not known" : *reason];
+    return;
+  }
+  if (time_of(record) < implementation->stream->since) {
+    ++found_.not_compared[fmt::format("{}: made before {}, when its tiles changed", implementation->name,
+                                      implementation->stream->since.substr(0, 10))];
+    return;
+  }
+  const Sectors& sectors = derived(record, *implementation, gpu);
+  if (derived_otherwise(record, sectors)) {
+    ++found_.not_compared[fmt::format("{}: made with other tiles", implementation->name)];
+    return;
+  }
+  bool equal = true;
+  for (const SectorPair& pair : sector_pairs()) {
+    const std::optional<double> counted = counter_value(record, pair.counter);
+    if (!counted) continue;
+    ++found_.values;
+    const auto expected = static_cast<double>(pair.derived(sectors));
+    if (*counted == expected) continue;
+    equal = false;
+    found_.differences.push_back({fmt::format("{}/{}", record.case_id, record.variant_id),
+                                  std::string(pair.counter), *counted, expected});
+  }
+  ++(equal ? found_.equal : found_.different)[record.kernel];
+}
+
+Table compared_table(const ComparedSectors& compared) {
+  Table table{
+      .name = "compared_sectors",
+      .columns = {{"records", "records", Align::right}, {"of", "of"}, {"result", "result", Align::wrapped}}};
+  std::set<std::string> kernels;
+  for (const auto& [kernel, count] : compared.equal) kernels.insert(kernel);
+  for (const auto& [kernel, count] : compared.different) kernels.insert(kernel);
+  const auto row = [&](std::size_t count, const std::string& of, const std::string& result) {
+    if (count > 0) table.rows.push_back({{std::to_string(count)}, {of}, {result}});
+  };
+  for (const std::string& kernel : kernels) {
+    const auto equal = compared.equal.find(kernel), different = compared.different.find(kernel);
+    row(equal == compared.equal.end() ? 0 : equal->second, kernel, "equal to the sector");
+    row(different == compared.different.end() ? 0 : different->second, kernel, "different");
+  }
+  for (const auto& [reason, count] : compared.not_compared) row(count, "", "not compared: " + reason);
+  return table;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,147 @@
+#include "kernels/cuda/mma/mma_sectors.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/mma/mma_tile_rows.hpp"
+#include "kernels/cuda/shared/output_sectors.hpp"
+#include "kernels/index/slot_stride.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr std::int64_t kLanes = 32, kWarps = 4, kHalfRows = 8;
+constexpr std::int64_t kAligned = kSectorBytes / 4;  // numbers of a table in a sector
+// How often a warp reads fields of its tile: the compiler keeps few of them in registers. Of the machine code
+// for sm_90; a read is one sector, which the L1 mostly holds. A further read comes with each store of O.
+constexpr std::int64_t kStartReads = 22, kGatheredReads = 3, kMaskReads = 4;
+
+constexpr std::int64_t block_keys(std::int64_t head_dim) {
+  return head_dim == 256 ? 32 : 64;
+}
+
+class MmaSectors {
+ public:
+  MmaSectors(const Case& work, const KernelChoice& choice, const Index& index)
+      : work_(work),
+        index_(index),
+        output_(written_rows(work)),
+        tile_rows_(mma_tile_rows(static_cast<int>(work.head_dim))),
+        keys_(block_keys(work.head_dim)),
+        chunks_(work.head_dim * 2 / 16),
+        q_slots_(query_slots(work, choice, index.q_slots)),
+        rows_(choice.rows) {}
+
+  Sectors count() {
+    if (output_.clears) sectors_ += cleared_rows(work_, output_);
+    for (const BranchIndex& branch : index_.branches) {
+      const bool gathered = !slot_stride(branch, rows_);
+      for (const IndexTile& tile : branch.tiles) {
+        sectors_ += copies(tile_rows_, tile.query_count);
+        if (!q_slots_.empty()) add_query_slots(tile);
+        sectors_ += sectors_of_blocks(tile.key_count, keys_, [&](std::int64_t valid) {
+          return block(valid, gathered ? tile.key_begin % kAligned : -1);
+        });
+        add_output(tile);
+        add_fields(tile, gathered);
+      }
+    }
+    if (output_.merges) sectors_ += rounded_rows(work_);
+    return sectors_;
+  }
+
+ private:
+  // Copies of `count` rows, of which those past `valid` become zeros without a read.
+  Sectors copies(std::int64_t count, std::int64_t valid) const {
+    Sectors sectors;
+    for (std::int64_t first = 0; first < count * chunks_; first += kLanes) {
+      const std::int64_t read = std::clamp<std::int64_t>(valid * chunks_ - first, 0, kLanes);
+      if (read > 0) sectors[MemoryPath::copies] += {1, (read + 1) / 2};
+      ++sectors.copy_instructions;
+    }
+    return sectors;
+  }
+
+  // K and V of a block with `valid` keys, and their slots from number `begin` of the table on, or -1: none.
+  // Slots are copied 4 bytes at a time by the first lanes.
+  const Sectors& block(std::int64_t valid, std::int64_t begin) {
+    const auto [known, added] = blocks_.try_emplace({valid, begin});
+    Sectors& sectors = known->second;
+    if (!added) return sectors;
+    sectors = copies(keys_, valid) * 2;
+    for (std::int64_t first = 0; begin >= 0 && first < valid; first += kLanes) {
+      sectors[MemoryPath::tables] += {1, table_sectors(begin + first, std::min(valid - first, kLanes))};
+      ++sectors.copy_instructions;
+    }
+    return sectors;
+  }
+
+  void add_query_slots(const IndexTile& tile) {
+    std::vector<std::int64_t> bytes;
+    for (std::int64_t first = 0; first < tile_rows_ * chunks_; first += kLanes) {
+      bytes.clear();
+      for (std::int64_t row = first / chunks_; row <= (first + kLanes - 1) / chunks_; ++row)
+        bytes.push_back(
+            4 * (tile.query_row + std::min<std::int64_t>(row, tile.query_count - 1) * tile.query_step));
+      sectors_[MemoryPath::tables] += {1, distinct_sectors(bytes, 4)};
+    }
+  }
+
+  // Fields of the tile, as each warp reads them again.
+  void add_fields(const IndexTile& tile, bool gathered) {
+    std::int64_t reads = kWarps * (kStartReads + (gathered ? kGatheredReads : 0));
+    reads += (tile.query_count + kHalfRows - 1) / kHalfRows * (work_.head_dim / 16);
+    const std::int64_t blocks = (tile.key_count + keys_ - 1) / keys_;
+    if (work_.mask == Mask::causal)
+      reads += kWarps * kMaskReads * (blocks - std::min(blocks, tile.unmasked / keys_));
+    sectors_[MemoryPath::tables] += {reads, reads};
+  }
+
+  void add_output(const IndexTile& tile) {
+    for (std::int64_t first = 0; first < tile.query_count; first += kHalfRows) {
+      const std::int64_t count = std::min<std::int64_t>(tile.query_count - first, kHalfRows);
+      const Asked lse = {1, lse_sectors(work_, tile, first, count)};
+      const std::int64_t requests = work_.head_dim / 16;
+      const Asked row = {requests, requests * count * (output_.fp32 ? 2 : 1)};
+      sectors_[MemoryPath::stores] += lse;
+      sectors_[MemoryPath::stores] += row;
+      if (!tile.merge) continue;
+      sectors_[MemoryPath::loads] += lse;
+      sectors_[MemoryPath::loads] += row;
+    }
+  }
+
+  const Case& work_;
+  const Index& index_;
+  WrittenRows output_;
+  std::int64_t tile_rows_, keys_, chunks_;
+  std::vector<std::int32_t> q_slots_;
+  KeyRows rows_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Sectors> blocks_;
+  Sectors sectors_;
+};
+
+Refusal why_not_mma(const Case& work, const StreamDevice& device) {
+  if (device.compute_capability < 80) return Refusal("it runs from compute capability 8.0 on");
+  if (work.dtype == Dtype::fp32) return Refusal("it reads fp16 and bf16 only");
+  for (const int head_dim : {32, 64, 96, 128, 256})
+    if (work.head_dim == head_dim)
+      return has_windows(work) ? Refusal("its reads of masks of windows are not derived") : std::nullopt;
+  return Refusal("it has head_dim 32, 64, 96, 128 and 256");
+}
+
+}  // namespace
+
+const SectorStream kMmaStream = {
+    .since = "2026-11-21T00:00:00Z",
+    .why_not = why_not_mma,
+    .tile_rows = [](const Case& work, const StreamDevice&) -> std::int64_t {
+      return mma_tile_rows(static_cast<int>(work.head_dim));
+    },
+    .block_keys = [](const Case& work, const StreamDevice&) { return block_keys(work.head_dim); },
+    .sectors = [](const Case& work, const KernelChoice& choice, const Index& index,
+                  const StreamDevice&) { return MmaSectors(work, choice, index).count(); }};
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,11 @@
+// What dilated_wgmma asks of the memory system, from its index and its tiles.
+#pragma once
+
+#include "kernels/index/sectors.hpp"
+
+namespace hilbench::cuda {
+
+// boxes_wgmma reads the same.
+extern const SectorStream kWgmmaStream;
+
+}  // namespace hilbench::cuda

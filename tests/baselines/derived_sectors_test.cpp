@@ -1,0 +1,135 @@
+// Sectors counted by hand, of kernels that are not here.
+#include "baselines/derived_sectors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+
+#include "baselines/table.hpp"
+#include "kernels/machine/named_gpus.hpp"
+
+namespace hilbench {
+namespace {
+
+Case dense_case(std::int64_t length, Dtype dtype) {
+  Case work{.sequence_length = length, .pattern = {{length, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 128};
+  work.dtype = dtype;
+  work.device = DeviceKind::cuda;
+  return work;
+}
+
+Sectors sectors_on(const std::string& gpu, const Case& work, const std::string& kernel,
+                   KernelChoice choice = {}) {
+  choice.name = kernel;
+  const Implementation& implementation = *find_implementation(kernel, DeviceKind::cuda);
+  const Variant variant{choice};
+  EXPECT_FALSE(why_no_sectors(work, variant, &implementation, named_gpu(gpu)));
+  return implementation.stream->sectors(work, choice,
+                                        streamed_index(work, choice, implementation, named_gpu(gpu)),
+                                        stream_device(named_gpu(gpu)));
+}
+
+// 256 positions: two tiles of 128 queries, each with two blocks of 128 keys. A row is 256 bytes, 8 sectors.
+TEST(DerivedSectors, WgmmaByHand) {
+  const Sectors sectors = sectors_on("h100", dense_case(256, Dtype::bf16), "dilated_wgmma");
+  const std::int64_t rows = 2 * (128 + 2 * 2 * 128);  // Q, and K and V of two blocks, of two tiles
+  EXPECT_EQ(sectors[MemoryPath::tma].sectors, rows * 8);
+  EXPECT_EQ(sectors[MemoryPath::tma].requests, 2 * 2 * (2 + 4));  // boxes have 64 columns; those of Q 64 rows
+  EXPECT_EQ(sectors[MemoryPath::tables], (Asked{6, 6}));          // 48 bytes of each tile
+  EXPECT_EQ(sectors[MemoryPath::copies], Asked());
+  EXPECT_EQ(sectors[MemoryPath::stores].sectors, 256 * 8 + 256 * 4 / 32);
+}
+
+TEST(DerivedSectors, GatheredRowsAreCopiedAndTheirSlotsRead) {
+  KernelChoice gathered;
+  gathered.rows = KeyRows::gathered;
+  const Sectors sectors = sectors_on("h100", dense_case(256, Dtype::bf16), "dilated_wgmma", gathered);
+  EXPECT_EQ(sectors[MemoryPath::tma].sectors, 256 * 8);
+  EXPECT_EQ(sectors[MemoryPath::copies].sectors, 2 * 4 * 128 * 8);
+  EXPECT_EQ(sectors.copy_instructions, 2 * 4 * 128 * 256 / 512);
+  EXPECT_EQ(sectors[MemoryPath::tables].sectors, 6 + 2 * 2 * 128 * 4 / 32);
+}
+
+TEST(DerivedSectors, MmaByHand) {
+  const Sectors sectors = sectors_on("a100", dense_case(256, Dtype::bf16), "dilated_mma");
+  const std::int64_t rows = 2 * (128 + 4 * 2 * 64);
+  EXPECT_EQ(sectors[MemoryPath::copies].sectors, rows * 8);
+  EXPECT_EQ(sectors.copy_instructions, rows * 256 / 512);
+  EXPECT_EQ(sectors[MemoryPath::stores].sectors, 256 * 8 + 256 * 4 / 32);
+}
+
+// A row of fp32 is 512 bytes. Below compute capability 8.0 it comes by loads, from 8.0 on by copies: these
+// read a sector twice if its halves go to two lines of shared memory.
+TEST(DerivedSectors, SimtByHandOnEveryGpu) {
+  const Case work = dense_case(256, Dtype::fp32);
+  const Sectors pascal = sectors_on("gtx-1080", work, "dilated_simt");
+  const std::int64_t pascal_rows = 256 + 2 * 256 * (256 / 32);  // tiles of 32 queries
+  EXPECT_EQ(pascal[MemoryPath::copies], Asked());
+  EXPECT_EQ(pascal[MemoryPath::loads].sectors, pascal_rows * 16);
+  const Sectors hopper = sectors_on("h100", work, "dilated_simt");  // a tile of 256 queries
+  EXPECT_EQ(hopper[MemoryPath::loads].sectors, 256 * 32) << "a lane reads half a sector of its row at a time";
+  EXPECT_EQ(hopper.copy_instructions, 2 * 256 * 512 / 512);
+  EXPECT_EQ(hopper[MemoryPath::copies].sectors, 2 * 256 * 16 + 2 * 128 * 4)
+      << "four of every second row twice";
+}
+
+TEST(DerivedSectors, AreNotKnownOfWhatIsNotDerived) {
+  const Gpu gpu = named_gpu("h100");
+  const auto reason = [&](const Case& work, const Variant& variant) {
+    return why_no_sectors(work, variant, streamed_implementation(work, variant, gpu), gpu).value_or("");
+  };
+  const Case work = dense_case(256, Dtype::bf16);
+  const Variant kernel = variant_named(ImplementationKind::kernel, "dilated");
+  EXPECT_EQ(reason(work, kernel), "");
+  EXPECT_NE(reason(work, variant_named(ImplementationKind::baseline, "cudnn")).find("not known"),
+            std::string::npos);
+  Case ring = work;
+  ring.ring_size = 2;
+  EXPECT_NE(reason(ring, kernel).find("one rank"), std::string::npos);
+  Case backward = work;
+  backward.pass = Pass::backward;
+  EXPECT_NE(reason(backward, kernel).find("forward"), std::string::npos);
+  Case narrow = work;
+  narrow.head_dim = 8;
+  EXPECT_NE(reason(narrow, kernel).find("share sectors"), std::string::npos);
+}
+
+TEST(DerivedSectors, DistinctSectorsOfARequest) {
+  std::int64_t bytes[] = {64, 0, 16, 70, 30};
+  EXPECT_EQ(distinct_sectors(bytes, 4), 3);
+  EXPECT_EQ(table_sectors(7, 2), 2);
+  EXPECT_EQ(table_sectors(8, 8), 1);
+  EXPECT_EQ(table_sectors(3, 0), 0);
+}
+
+// Keys of a block stand in device headers, which only a CUDA compiler reads.
+TEST(DerivedSectors, BlocksOfKeysAreThoseOfTheKernels) {
+  const auto text = [](const std::string& file) {
+    std::ifstream in(HILBENCH_KERNELS "/" + file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  std::smatch found;
+  const std::string wgmma = text("cuda/wgmma/wgmma_tiling.cuh");
+  ASSERT_TRUE(std::regex_search(wgmma, found, std::regex("int kKeys = ([0-9]+);")));
+  const StreamDevice device{90, 132};
+  Case work = dense_case(256, Dtype::bf16);
+  const auto block_keys = [&](const char* kernel) {
+    return find_implementation(kernel, DeviceKind::cuda)->stream->block_keys(work, device);
+  };
+  EXPECT_EQ(std::stoll(found[1]), block_keys("dilated_wgmma"));
+  const std::string mma = text("cuda/mma/mma_instance.cuh");
+  for (const int head_dim : {32, 64, 96, 128, 256}) {
+    work.head_dim = head_dim;
+    const std::string rule =
+        "struct Tilings<T, " + std::to_string(head_dim) + "> : Tiling<T, [0-9]+, [0-9]+, ([0-9]+), ([0-9]+)";
+    ASSERT_TRUE(std::regex_search(mma, found, std::regex(rule))) << head_dim;
+    EXPECT_EQ(std::stoll(found[1]), 4) << "warps";
+    EXPECT_EQ(std::stoll(found[2]), block_keys("dilated_mma")) << head_dim;
+  }
+}
+
+}  // namespace
+}  // namespace hilbench

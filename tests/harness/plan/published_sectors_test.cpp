@@ -1,0 +1,36 @@
+// The sectors that published records counted are those that are derived, without a GPU.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "harness/plan/compared_sectors.hpp"
+#include "reports/view/results.hpp"
+
+namespace hilbench {
+namespace {
+
+// Their lists of keys take minutes of a processor; `hilbench sectors` compares them.
+const std::set<std::string> kLong = {"images", "videos", "sliding-tile", "window-rivals"};
+
+TEST(PublishedSectors, AreDerivedExactly) {
+  SectorComparison comparison;
+  for (const auto& machine : std::filesystem::directory_iterator(HILBENCH_PUBLISHED)) {
+    if (!machine.path().filename().string().starts_with("h")) continue;
+    for (const auto& sweep : std::filesystem::directory_iterator(machine.path())) {
+      if (!sweep.is_directory() || kLong.contains(sweep.path().filename().string())) continue;
+      for (const Record& record : read_exported(sweep.path()).records) comparison.add(record);
+    }
+  }
+  const ComparedSectors& found = comparison.found();
+  for (const SectorDifference& each : found.differences)
+    ADD_FAILURE() << each.record << ": " << each.counter << " " << each.counted << ", derived "
+                  << each.derived;
+  EXPECT_GE(found.equal.at("dilated_wgmma"), 700u);
+  EXPECT_GE(found.equal.at("dilated_simt"), 900u);
+  EXPECT_GE(found.equal.at("dilated_mma"), 200u);
+}
+
+}  // namespace
+}  // namespace hilbench
