@@ -65,10 +65,10 @@ ExitCode plan_command(const SweepArguments& arguments, PlanTable table, const st
   const Launch launch = launch_of_this_process();
   const Sweep sweep = sweep_of(arguments);
   const Site site = planned_site(sweep, arguments, gpu, launch.processes);
-  if (!gpu.empty())
+  if (!gpu.empty() && site.gpu)
     fmt::print(stderr, "hilbench: note: planned for the data sheet of {}, with the host that is here\n",
                site.gpu->name);
-  if (site.gpu_is_assumed)
+  else if (site.gpu_is_assumed)
     fmt::print(stderr, "hilbench: note: {}; cases on cuda are planned for compute capability {}\n",
                site.gpu_absence, site.gpu->capability_text());
   const Screen screen = screen_of(stdout);

@@ -174,8 +174,8 @@ void count_costs(const Sweep& sweep, const PatternCounts& counted, const Ring* r
   const auto threads = static_cast<int>(planned.threads);
   if (implementation.own_flops == nullptr)
     planned.flops = flops(work, counted);
-  else if (!planned.skip)
-    planned.flops = implementation.own_flops(work, threads);
+  else if (!planned.skip && !(work.device == DeviceKind::cuda && site.gpu_is_assumed))
+    planned.flops = implementation.own_flops(work, threads);  // of a GPU, those of the one that is here
   if (implementation.has_output) planned.min_bytes = min_bytes(work, counted);
   if (planned.skip) return;
   const MemoryNeed shared = shared_need(work, sweep.inputs);

@@ -67,6 +67,7 @@ Site find_site(const Sweep& sweep, const SiteOptions& options) {
     else
       choose_gpu(survey, options.gpu, has_rings(sweep), site);
   }
+  site.gpu_is_assumed = options.planned_gpu && site.gpu;
   if (options.use == SiteUse::plan_only) assume_gpus(sweep, options, site);
   return site;
 }

@@ -29,7 +29,7 @@ TEST(Site, APlanTakesTheNamedGpuForThoseOfTheMachine) {
     const Site site = find_site(sweep, {.use = SiteUse::plan_only, .planned_gpu = gpu});
     ASSERT_TRUE(site.gpu) << name;
     EXPECT_EQ(site.gpu->name, gpu.name);
-    EXPECT_FALSE(site.gpu_is_assumed) << "so that `device: auto` takes it";
+    EXPECT_TRUE(site.gpu_is_assumed);
     EXPECT_EQ(site.gpus, 1) << name;
     const Plan plan = make_plan(sweep, site);
     EXPECT_EQ(plan.comparisons.at(0).gpu, gpu.name);
