@@ -28,7 +28,9 @@ std::vector<std::string> gpus_of(const ComparisonTask& task) {
 }  // namespace
 
 bool ComparisonPrograms::has(const Record& record) const {
-  return find_external(task_.externals, record.kernel) != nullptr;
+  const External* program = find_external(task_.externals, record.kernel);
+  return program != nullptr &&
+         (program->kind == ImplementationKind::baseline) == record.variant.is_baseline();
 }
 
 void ComparisonPrograms::start_all() {

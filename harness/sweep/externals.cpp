@@ -65,7 +65,7 @@ External parse_kernel(const YamlValue& value, const std::filesystem::path& folde
              "{command: [python3, mine.py]}, or {library: ./libmine.so}");
 }
 
-void check_name(const std::string& name, const YamlValue& entry, std::string_view of_what) {
+void check_declared_name(const std::string& name, const YamlValue& entry, std::string_view of_what) {
   if (!plain_word(name))
     entry.fail(fmt::format("'{}' cannot name a {}", one_line(name, 80), of_what),
                fmt::format("expects 1 to {} of a-z, 0-9 and _", kLongestExternalName));
@@ -88,7 +88,7 @@ Externals parse_externals(const YamlValue& value, const std::filesystem::path& f
   Externals externals;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   for (const auto& [name, entry] : value.entries()) {
-    check_name(name, entry, "baseline");
+    check_declared_name(name, entry, "baseline");
     externals.emplace(name, parse_external(entry, folder));
   }
   return externals;
@@ -97,7 +97,7 @@ Externals parse_externals(const YamlValue& value, const std::filesystem::path& f
 void parse_kernels(const YamlValue& value, Sweep& sweep) {
   const std::filesystem::path folder = std::filesystem::absolute(sweep.file).parent_path();
   for (const auto& [name, entry] : value.entries()) {
-    check_name(name, entry, "kernel");
+    check_declared_name(name, entry, "kernel");
     if (!sweep.externals.emplace(name, parse_kernel(entry, folder)).second)
       entry.fail(fmt::format("'{}' is declared under external too", name), "a program is a kernel or a rival",
                  "choose another name");

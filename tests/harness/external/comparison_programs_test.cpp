@@ -61,8 +61,9 @@ std::string complaint_of(ComparisonPrograms& programs, const Record& record) {
   }
 }
 
-TEST(ComparisonPrograms, HaveExternalBaselinesOnly) {
-  const ComparisonTask task = task_of({""});
+TEST(ComparisonPrograms, HaveExternalBaselinesAndKernelsOnly) {
+  ComparisonTask task = task_of({""});
+  task.externals["mine"] = {.command = {"true"}, .folder = "/", .kind = ImplementationKind::kernel};
   const ComparisonPrograms programs(task);
   EXPECT_TRUE(programs.has(record_of("a")));
   EXPECT_TRUE(programs.has(record_of("a.fast")));
@@ -70,6 +71,10 @@ TEST(ComparisonPrograms, HaveExternalBaselinesOnly) {
   Record kernel = record_of("a");
   kernel.variant = {KernelChoice{.name = "a"}};
   EXPECT_FALSE(programs.has(kernel));
+  Record mine = record_of("mine");
+  EXPECT_FALSE(programs.has(mine));
+  mine.variant = {KernelChoice{.name = "mine"}};
+  EXPECT_TRUE(programs.has(mine));
 }
 
 TEST(ComparisonPrograms, StartAtTheSameTime) {
