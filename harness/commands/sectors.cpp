@@ -29,9 +29,12 @@ ExitCode sectors_command(const SectorArguments& arguments) {
   fmt::print("{}", arguments.markdown ? to_markdown(table) : table_text(table, screen_of(stdout)));
   for (const SectorDifference& each : found.differences)
     fmt::print("{}: {} is {:.0f}, derived {:.0f}\n", each.record, each.counter, each.counted, each.derived);
+  if (found.compared() == 0) {
+    fmt::print("no record here has sectors that a GPU counted and that can be derived\n");
+    return ExitCode::inconclusive;
+  }
   fmt::print("{}{} values of {} records were compared, {} differ.\n", arguments.markdown ? "\n" : "",
              found.values, found.compared(), found.differences.size());
-  if (found.compared() == 0) return ExitCode::inconclusive;
   return found.differences.empty() ? ExitCode::done : ExitCode::failed;
 }
 

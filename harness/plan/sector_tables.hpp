@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/plan/block_analysis.hpp"
+#include "baselines/block_analysis.hpp"
 #include "harness/plan/plan.hpp"
 #include "reports/terminal/screen.hpp"
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "baselines/block_analysis.hpp"
 #include "baselines/derived_sectors.hpp"
 #include "baselines/table.hpp"
 #include "harness/counters/counters.hpp"
@@ -68,7 +69,8 @@ std::map<std::string, Counter> layout_counts(const Case& work, const Index& inde
 
 namespace {
 
-// Of a kernel on a GPU, from the index that it reads; none if they are not known.
+// Of a kernel on a GPU, from the index that it reads; none if they are not known. Lists of windows take too
+// long to be made a second time, in linear order.
 std::map<std::string, Counter> derived_counters(const TaskContext& run, const Record& record,
                                                 const Index& index) {
   if (record.work.device != DeviceKind::cuda || record.variant.is_baseline()) return {};
@@ -77,8 +79,12 @@ std::map<std::string, Counter> derived_counters(const TaskContext& run, const Re
   const auto gpu = std::find_if(gpus.begin(), gpus.end(),
                                 [&](const Gpu& each) { return each.ordinal == run.task.device_ordinal; });
   if (gpu == gpus.end() || why_no_sectors(record.work, record.variant, implementation, *gpu)) return {};
-  return sector_counters(
+  auto counters = sector_counters(
       implementation->stream->sectors(record.work, record.variant.kernel(), index, stream_device(*gpu)));
+  if (!has_windows(record.work))
+    counters.merge(
+        block_counters(analyse_blocks(record.work, record.variant.kernel(), *implementation, *gpu)));
+  return counters;
 }
 
 void describe(const TaskContext& run, VerifiedVariant& variant) {

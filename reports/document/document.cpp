@@ -228,6 +228,7 @@ void add_answers(Tellings& tellings, const View& view, const std::vector<ClaimAn
   tellings.begin("summary", "Every variant against the reference");
   tellings.add("traversals", "");
   tellings.add("hilbert", "");
+  tellings.add("blocks", "");
   tellings.add("variants",
                std::string(kVariants) + (sums_windows_apart(view) ? kVariantsOfTwoFunctions : ""));
   tellings.add("effects", "");

@@ -55,6 +55,7 @@ std::vector<Finding> findings_of(const View& view, const std::vector<ClaimAnswer
   findings.add("chains", chain_sentences(view), chains_table(view));
   findings.add("protocols", {}, protocols_table(view));
   findings.add("traversals", traversal_sentences(view));
+  findings.add("blocks", block_sentences(view));
   findings.add("hilbert", hilbert_sentences(view));
   findings.add("variants",  // Beside other answers, a table says the same in short.
                variants_lead(view) ? variant_sentences(view) : std::vector<std::string>{},

@@ -30,6 +30,9 @@ bool has_claimed_order(const View& view);
 // Each traversal of a kernel in an order against that of the reference, all else equal; the one that gains
 // most first. None if kernels do not differ in traversal, the sequence of the tiles, more than in order.
 std::vector<std::string> traversal_sentences(const View& view);
+// Whether orders can change what caches see, and whether GPUs counted what is derived. Empty sentences if
+// nothing was derived.
+std::vector<std::string> block_sentences(const View& view);
 // Each kernel against its rivals, the strongest first; "" if there is no pair.
 std::string rivals_sentence(const View& view);
 // Each order of windows against raster order, the one that gains most first; "" if there is none.

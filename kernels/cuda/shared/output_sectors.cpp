@@ -14,7 +14,7 @@ constexpr std::int64_t kCoverBytes = 12;  // of HeadCover: three numbers, each l
 constexpr std::int64_t kClearThreads = 256, kClearRun = 16;
 constexpr std::int64_t kRounded = 8;  // elements of a thread
 
-bool leaves_rows(const Case& work) {
+bool leaves_rows_uncovered(const Case& work) {
   if (work.queries == Queries::dense) return false;
   for (std::int64_t head = 0; head < work.heads; ++head)
     if (work.pattern[first_branch(work, head)].dilation > 1) return true;
@@ -28,7 +28,7 @@ WrittenRows written_rows(const Case& work) {
   return {.head_dim = work.head_dim,
           .fp32 = work.dtype == Dtype::fp32 || merges,
           .merges = merges && work.dtype != Dtype::fp32,
-          .clears = !has_windows(work) && leaves_rows(work)};
+          .clears = !has_windows(work) && leaves_rows_uncovered(work)};
 }
 
 Sectors cleared_rows(const Case& work, const WrittenRows& written) {

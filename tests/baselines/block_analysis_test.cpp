@@ -1,4 +1,4 @@
-#include "harness/plan/block_analysis.hpp"
+#include "baselines/block_analysis.hpp"
 
 #include <gtest/gtest.h>
 

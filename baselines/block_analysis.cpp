@@ -1,4 +1,4 @@
-#include "harness/plan/block_analysis.hpp"
+#include "baselines/block_analysis.hpp"
 
 #include <fmt/format.h>
 
@@ -285,6 +285,21 @@ BlockAnalysis analyse_blocks(const Case& work, const KernelChoice& choice,
   analysis.least_sectors = (2 * counts.kv_rows + counts.covered_rows) * row_sectors;
   analysis.view = view_of(analysis, moved_rows(own.k_slots) > 0 || analysis.moved_queries > 0);
   return analysis;
+}
+
+std::map<std::string, Counter> block_counters(const BlockAnalysis& analysis) {
+  std::map<std::string, Counter> counters;
+  const auto add = [&](const char* name, std::int64_t value, const char* unit) {
+    counters.emplace(name, Counter{.value = static_cast<double>(value), .unit = unit, .source = "derived"});
+  };
+  add("derived_blocks", analysis.blocks, "count");
+  add("derived_changed_blocks", analysis.changed_blocks, "count");
+  add("derived_changed_tiles", analysis.changed_tiles, "count");
+  add("derived_moved_tiles", analysis.moved_tiles, "count");
+  add("derived_shared_lines", analysis.shared_lines, "count");
+  add("derived_read_sectors", analysis.own.read(), "sectors");
+  add("derived_linear_read_sectors", analysis.linear.read(), "sectors");
+  return counters;
 }
 
 }  // namespace hilbench

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
+#include "kernels/base/text/counter.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/implementation.hpp"
@@ -53,5 +55,9 @@ KernelChoice linear_choice(KernelChoice choice);
 // why_no_sectors() must have no objection. Throws UsageError if the order cannot be built.
 BlockAnalysis analyse_blocks(const Case& work, const KernelChoice& choice,
                              const Implementation& implementation, const Gpu& gpu);
+
+// As counters of a record, `derived_...`: blocks and tiles, and how many of them are not those of linear
+// order.
+std::map<std::string, Counter> block_counters(const BlockAnalysis& analysis);
 
 }  // namespace hilbench
