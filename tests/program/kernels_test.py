@@ -359,7 +359,6 @@ class CheatTest(LibraryCase):
     INVALID = ("caches_by_inputs",)  # its rate is above the peak: the run itself has not failed
     CHEATS = {
         "once": "NaN",
-        "every_third_time": f"NaN|{TIMES}",
         "caches_by_inputs": TIMES,
         "half_of_the_rows": f"{ROWS}",
         "last_key_of_each_tile": f"{ROWS}|keys",
