@@ -5,6 +5,7 @@
 
 namespace hilbench::cuda {
 
+// In kernels/cuda/mma_sectors.cpp, which counts all that the kernel reads.
 extern const SectorStream kMmaStream;
 
 }  // namespace hilbench::cuda

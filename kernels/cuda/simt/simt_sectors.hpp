@@ -5,6 +5,7 @@
 
 namespace hilbench::cuda {
 
+// In kernels/cuda/simt_sectors.cpp, which counts all that the kernel reads.
 extern const SectorStream kSimtStream;
 
 }  // namespace hilbench::cuda

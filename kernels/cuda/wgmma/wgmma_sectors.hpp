@@ -6,6 +6,7 @@
 namespace hilbench::cuda {
 
 // boxes_wgmma reads the same.
+// In kernels/cuda/wgmma_sectors.cpp, which counts all that the kernel reads.
 extern const SectorStream kWgmmaStream;
 
 }  // namespace hilbench::cuda

@@ -13,6 +13,7 @@
 #include "kernels/index/slot_stride.hpp"
 
 namespace hilbench::cuda {
+namespace simt_stream {
 namespace {
 
 constexpr std::int64_t kLanes = simt::kWarpLanes;
@@ -247,9 +248,7 @@ Refusal why_not_simt(const Case& work, const StreamDevice& device) {
   return why_not_whole_sectors(work.head_dim * (work.dtype == Dtype::fp32 ? 4 : 2));
 }
 
-}  // namespace
-
-const SectorStream kSimtStream = {
+constexpr SectorStream kStream = {
     .since = "2026-11-21T00:00:00Z",
     .why_not = why_not_simt,
     .tile_rows = [](const Case& work,
@@ -261,5 +260,10 @@ const SectorStream kSimtStream = {
           const SimtTile tile = *simt_tile(work, device.compute_capability);
           return SimtSectors(work, choice, index, tile, device.compute_capability).count();
         }};
+
+}  // namespace
+}  // namespace simt_stream
+
+const SectorStream kSimtStream = simt_stream::kStream;
 
 }  // namespace hilbench::cuda

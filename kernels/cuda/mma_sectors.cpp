@@ -10,6 +10,7 @@
 #include "kernels/index/slot_stride.hpp"
 
 namespace hilbench::cuda {
+namespace mma_stream {
 namespace {
 
 constexpr std::int64_t kLanes = 32, kWarps = 4, kHalfRows = 8;
@@ -132,9 +133,7 @@ Refusal why_not_mma(const Case& work, const StreamDevice& device) {
   return Refusal("it has head_dim 32, 64, 96, 128 and 256");
 }
 
-}  // namespace
-
-const SectorStream kMmaStream = {
+constexpr SectorStream kStream = {
     .since = "2026-11-21T00:00:00Z",
     .why_not = why_not_mma,
     .tile_rows = [](const Case& work, const StreamDevice&) -> std::int64_t {
@@ -143,5 +142,10 @@ const SectorStream kMmaStream = {
     .block_keys = [](const Case& work, const StreamDevice&) { return block_keys(work.head_dim); },
     .sectors = [](const Case& work, const KernelChoice& choice, const Index& index,
                   const StreamDevice&) { return MmaSectors(work, choice, index).count(); }};
+
+}  // namespace
+}  // namespace mma_stream
+
+const SectorStream kMmaStream = mma_stream::kStream;
 
 }  // namespace hilbench::cuda

@@ -12,6 +12,7 @@
 #include "kernels/windows/fullest_blocks.hpp"
 
 namespace hilbench::cuda {
+namespace wgmma_stream {
 namespace {
 
 constexpr std::int64_t kKeys = 128, kGroupRows = 64, kWarpRows = 16, kHalfRows = 8, kLanes = 32;
@@ -237,9 +238,7 @@ Refusal why_not_wgmma(const Case& work, const StreamDevice& device) {
   return std::nullopt;
 }
 
-}  // namespace
-
-const SectorStream kWgmmaStream = {
+constexpr SectorStream kStream = {
     .since = "2026-11-23T22:31:37Z",  // Q and O by TMA, 128 keys a block
     .why_not = why_not_wgmma,
     .tile_rows = [](const Case& work, const StreamDevice&) -> std::int64_t {
@@ -250,5 +249,10 @@ const SectorStream kWgmmaStream = {
         [](const Case& work, const KernelChoice& choice, const Index& index, const StreamDevice& device) {
           return WgmmaSectors(work, choice, index, device.multiprocessors).count();
         }};
+
+}  // namespace
+}  // namespace wgmma_stream
+
+const SectorStream kWgmmaStream = wgmma_stream::kStream;
 
 }  // namespace hilbench::cuda
