@@ -1,4 +1,4 @@
-"""What the tests of kernels of users share: a sweep with kernels, a kernel in plain Python, and libraries that are built."""
+"""What the tests of kernels of users share: a sweep, a kernel in plain Python, and libraries that are built."""
 
 import os
 import shutil
