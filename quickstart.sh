@@ -281,7 +281,7 @@ cmake --build build --parallel "$(nproc)" 2>&1 | tee -a $log | show || fail 4 "c
 echo "   build/hilbench, in $(spent "$began")"
 [ $until != setup ] || exit 0
 
-echo "== measuring sweeps/quick.yaml (about a minute on two cores, more beside other programs; seconds on a GPU)"
+echo "== measuring sweeps/quick.yaml (about a minute on two cores, more beside other programs; under a minute on a GPU)"
 status=0
 build/hilbench run sweeps/quick.yaml || status=$?
 [ $status -le 1 ] || exit $status

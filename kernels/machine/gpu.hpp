@@ -34,7 +34,7 @@ std::string old_driver(int driver_version, int runtime_version);
 
 // Why nothing runs on a GPU if the build leaves out the GPU code, and what to do.
 inline constexpr const char* kNoGpuCode =
-    "this build has no GPU code; with a CUDA toolkit, ./quickstart.sh --cuda builds it";
+    "this build has no GPU code; ./quickstart.sh --cuda builds it with a CUDA toolkit, --cuda 12 without one";
 
 // CUDA version of this build's runtime: 13000; 0 if the build has no CUDA.
 int cuda_runtime_version();

@@ -58,8 +58,8 @@ function makeShort(table, frame) {
   const button = el("button", {type: "button", class: "more", click: () => show()}, `Show all ${rows} rows`);
   const show = () => { table.classList.remove("short"); button.remove(); };
   const follow = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target || !table.contains(target)) return;
+    const target = table.querySelector(":target");
+    if (!target) return;
     show();
     target.scrollIntoView();
   };

@@ -52,7 +52,7 @@ class Contribute(unittest.TestCase):
         done = subprocess.run([self.place / "run.sh", self.place / "out", "contribute"], capture_output=True, text=True,
                               env={**os.environ, **environment}, timeout=60)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        return done.stdout
+        return done.stdout + done.stderr
 
     def calls(self, command):
         lines = (self.place / "calls.txt").read_text().splitlines()
@@ -69,6 +69,18 @@ class Contribute(unittest.TestCase):
             self.assertIn(" --device cuda ", call)
             self.assertIn(" --processes 5 ", call)
             self.assertNotRegex(call, r"(^| )/", "no absolute path may stand in records")
+
+    def test_windows_are_not_asked_of_a_gpu_without_a_kernel_for_them(self):
+        self.contribute(DEVICES="cpu   a processor\ncuda:0  NVIDIA GeForce GTX 1080: compute capability 6.1, 20 multiprocessors\n")
+        windows = {"hilbert-local", "neighborhood", "sliding-tile"}
+        self.assertEqual(self.packed(), [name for name in self.claims if name not in windows])
+
+    def test_a_gpu_that_the_build_cannot_use_is_an_error(self):
+        (self.place / "nvidia-smi").write_text("#!/bin/sh\necho 'GPU 0: a card'\n")
+        (self.place / "nvidia-smi").chmod(0o755)
+        out = self.contribute(4, DEVICES="cpu\ncuda  unavailable\n", PATH=f"{self.place}:{os.environ['PATH']}")
+        self.assertIn("this build cannot use it", out)
+        self.assertEqual(self.packed(), [])
 
     def test_a_processor_measures_by_ten(self):
         self.contribute(DEVICES="cpu\n")
