@@ -5,6 +5,7 @@
 #include "harness/measure/bench.hpp"
 #include "harness/ring/thread_ranks.hpp"
 #include "harness/run/make_task.hpp"
+#include "harness/worker/bench_inputs.hpp"
 #include "harness/worker/make_variant.hpp"
 #include "kernels/base/process/nvtx.hpp"
 #include "kernels/base/text/error.hpp"
@@ -15,6 +16,7 @@ namespace {
 void profile_once(const ComparisonTask& task, const Record& record) {
   Bench bench(task, thread_rings());
   ComparisonPrograms programs(task);
+  set_inputs(bench, programs);
   const std::unique_ptr<PreparedVariant> prepared = make_variant(bench, record, programs);
   prepared->run();
   bench.device->synchronize();

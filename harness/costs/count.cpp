@@ -56,8 +56,10 @@ InstructionCounter find_hardware() {
 // threads, by which its work is cut into tiles.
 ComparisonTask counted_task(const Sweep& sweep, const Comparison& comparison, const Site& site) {
   ComparisonTask task = make_task(sweep, comparison, site, {});
-  std::erase_if(task.records, [](const Record& record) {
-    return record.twin || record.kind == ImplementationKind::baseline;
+  std::erase_if(task.records, [&task](const Record& record) {
+    // The instructions of another program are not those of the process that is counted.
+    return record.twin || record.kind == ImplementationKind::baseline ||
+           find_external(task.externals, record.kernel) != nullptr;
   });
   for (Record& record : task.records) record.threads = 1;
   task.reference.reset();

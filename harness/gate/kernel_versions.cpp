@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "kernels/base/text/error.hpp"
+#include "kernels/base/text/utf8.hpp"
 
 namespace hilbench {
 namespace {
@@ -20,7 +21,10 @@ struct NamedVersion {
 
 NamedVersion split_version(const std::string& text, const char* option) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+  if (!is_utf8(text))
+    throw UsageError({.what = fmt::format("'{}' is no UTF-8", one_line(text)), .where = option});
+  if (equals == std::string::npos || equals == 0 ||
+      text.find_first_not_of(" \t", equals + 1) == std::string::npos)
     throw UsageError({.what = fmt::format("'{}' is no version of a kernel", text),
                       .where = option,
                       .why = "beside others of the form NAME=VERSION",

@@ -56,9 +56,18 @@ void describe_environment(std::vector<Record>& records, const nlohmann::json& en
   }
 }
 
+// A twin counts if it failed where its reference did not.
+bool counts(const Record& record, const std::vector<Record>& records) {
+  if (!record.twin) return true;
+  return record.status == Status::failed && std::ranges::none_of(records, [&](const Record& other) {
+           return !other.twin && other.variant_id + std::string(kTwinSuffix) == record.variant_id &&
+                  other.case_id == record.case_id && other.status == Status::failed;
+         });
+}
+
 void tally(const std::vector<Record>& records, RunSummary& summary) {
   for (const Record& record : records) {
-    if (record.twin && record.status != Status::failed) continue;
+    if (!counts(record, records)) continue;
     if (record.status != Status::ok) ++summary.reasons[record.status][record.reason];
     switch (record.status) {
       case Status::ok:

@@ -6,6 +6,7 @@
 #include "baselines/table.hpp"
 #include "harness/sweep/parts.hpp"
 #include "kernels/base/text/text.hpp"
+#include "kernels/base/text/utf8.hpp"
 
 namespace hilbench {
 namespace {
@@ -38,7 +39,15 @@ std::vector<std::string> parse_command(const YamlValue& command) {
   return words;
 }
 
+// Records and requests are JSON.
+void expect_text(const std::filesystem::path& folder, const YamlValue& value) {
+  if (!is_utf8(folder.string()))
+    value.fail("a program in a folder whose name is no UTF-8", one_line(folder.string()),
+               "rename the folder");
+}
+
 External parse_external(const YamlValue& value, const std::filesystem::path& folder) {
+  expect_text(folder, value);
   External external{.folder = folder};
   if (value.is_map())
     for (const auto& [key, command] : value.entries(std::vector<std::string>{"command"}))
@@ -50,6 +59,7 @@ External parse_external(const YamlValue& value, const std::filesystem::path& fol
 
 // Whether there is such a library is known when it is loaded: a plan needs none.
 External parse_kernel(const YamlValue& value, const std::filesystem::path& folder) {
+  expect_text(folder, value);
   External kernel{.folder = folder, .kind = ImplementationKind::kernel};
   if (value.is_map())
     for (const auto& [key, entry] : value.entries(std::vector<std::string>{"command", "library"})) {

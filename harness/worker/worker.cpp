@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "harness/worker/bench_inputs.hpp"
 #include "harness/worker/phases.hpp"
 #include "kernels/base/process/fail_point.hpp"
 #include "kernels/base/process/nvtx.hpp"
@@ -28,12 +29,7 @@ void run_task(const ComparisonTask& task, const std::function<void(const TaskEve
   ComparisonPrograms programs(task);
   programs.start_all();
   Bench bench(task, std::move(rings));
-  programs.set_inputs([&](InputSet set) -> const InputTensors& { return bench.tensors(set); },
-                      [&](InputSet set, const InputFileSets::Put& o, const InputFileSets::Put& lse) {
-                        bench.hold(set);
-                        bench.tell_forward(o, lse);
-                      },
-                      bench.device->multiprocessors().value_or(bench.threads));
+  set_inputs(bench, programs);
   try {
     const TaskContext run{task, tell, bench, programs};
     std::vector<VerifiedVariant> variants = verified(run);

@@ -202,6 +202,7 @@ class GateTest(LibraryCase):
                 ((*allowed, "--baseline", "mine=old", "--candidate", "mine=none.so"), "there is no such library"),
                 ((*allowed, "--baseline", "mine=old", "--candidate", "mine=new", "--candidate", "mine=slow"),
                  "'mine' has two versions"),
+                ((*allowed, "--baseline", "mine=old", "--candidate", "mine= "), "is no version of a kernel"),
                 ((*allowed, "--baseline", "old/libmine.so", "--candidate", "mine=new"), "is no version of a kernel"),
                 ((*allowed, "--baseline", "mine=old", "--candidate", "mine=new", "--inject", "n=10%"),
                  "time themselves"),

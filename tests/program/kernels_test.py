@@ -228,6 +228,20 @@ class LibraryTest(LibraryCase):
         reasons = {counter["reason"] for name, counter in mine.items() if counter["value"] is None}
         self.assertFalse([reason for reason in reasons if "process of its own" in reason], "it counts itself")
 
+    def test_what_else_takes_a_sweep_takes_a_library(self):
+        self.measure({"mine": self.build("mine")}, ["kernel: mine", "kernel: dilated"])
+        out, _ = self.program.run("run", "sweep.yaml", "--allow-external", "--profile", "mine/linear")
+        self.assertIn("profiled", out)
+        out, _ = self.program.run("plan", "sweep.yaml", "--sectors", "--gpu", "h100")
+        self.assertRegex(out, r"(?m)mine/linear .*not known: what mine reads is not known")
+        out, _ = self.program.run("costs", "sweep.yaml", "--allow-external")
+        self.assertRegex(out, r"(?m)^ *mine/linear .* - *$")
+
+    def test_failures_are_counted_once(self):
+        self.measure({"mine": "{library: ./nothere.so}"}, ["kernel: mine"], status=1)
+        out, _ = self.program.run("run", "sweep.yaml", "-o", "again", "--allow-external", status=1)
+        self.assertIn("0 records ok, 1 failed,", out)
+
 
 if __name__ == "__main__":
     KernelCase.binary = pathlib.Path(sys.argv.pop(1)).resolve()
