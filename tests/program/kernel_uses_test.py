@@ -23,7 +23,7 @@ class CheatTest(LibraryCase):
     CASE = "sequence_length: 512, segments: [512], dilations: [1], heads: 1, head_dim: 32, threads: 1, device: cpu"
     ROWS = "exceeds the tolerance|exceed theirs"
     TIMES = "less than half|does not compute in each|on new inputs|above the peak|peak of"
-    INVALID = ("caches_by_inputs",)  # its rate is above the peak: the run itself has not failed
+    INVALID = ("caches_by_inputs",)  # its rate may be above the peak: then the run itself has not failed
     CHEATS = {
         "once": "NaN",
         "caches_by_inputs": TIMES,
@@ -46,7 +46,7 @@ class CheatTest(LibraryCase):
                 # Without a mask, a kernel that reads all keys of the sequence may read them in any order.
                 causal = ", causal: true" if name in ("ignores_causal", "linear_always") else ""
                 records = self.measure(kernels, [f"kernel: {name}, order: random"], case=self.CASE + causal, budget_s=2,
-                                       min_rounds=20, status=0 if name in self.INVALID else 1)
+                                       min_rounds=20, status=(0, 1) if name in self.INVALID else 1)
                 record = records[f"{name}/random"]
                 self.assertIn(record["status"], ("failed", "invalid"), record["reason"])
                 self.assertRegex(record["reason"], reason)
@@ -152,7 +152,7 @@ class GateTest(LibraryCase):
             (self.program.folder / name).mkdir()
             (self.program.folder / "libmine.so").replace(self.program.folder / name / "libmine.so")
         self.file = self.sweep({"mine": "{library: ./libmine.so}"},
-                               ["kernel: mine, order: [linear, random]", "kernel: dilated"], case=self.CASE,
+                               ["kernel: mine", "kernel: dilated"], case=self.CASE,
                                more="baselines: [gemm]")
 
     def gate(self, *arguments, statuses):
@@ -167,9 +167,9 @@ class GateTest(LibraryCase):
 
     def test_a_slowed_copy_is_caught(self):
         out, _ = self.gate("--allow-external", "--baseline", "mine=old", "--candidate", "mine=slow/libmine.so",
-                           "--threshold", "20%", "--budget", "40s", "-o", "out", statuses=(1, 3))
+                           "--threshold", "20%", "--budget", "100s", "-o", "out", statuses=(1, 3))
         judged = [row for row in self.rows() if row["variant"].startswith("mine/")]
-        self.assertEqual({row["variant"] for row in judged}, {"mine/linear", "mine/random"})
+        self.assertEqual([row["variant"] for row in judged], ["mine/linear"])
         if "disturbed" not in out:  # then the verdict is withheld
             self.assertEqual({row["verdict"] for row in judged}, {"slower"}, out)
         self.assertFalse([row for row in self.rows() if row["variant"].startswith("dilated")], "it has one version")
@@ -185,7 +185,7 @@ class GateTest(LibraryCase):
     def test_self_test_takes_a_kernel(self):
         out, _ = self.gate("--allow-external", "--self-test", "--candidate", "mine=new", "--threshold", "50%", "--budget",
                            "40s", statuses=(0, 3))
-        self.assertIn("smallest", out)
+        self.assertRegex(out, "This machine supports a threshold|smallest threshold")
 
     def test_a_command_has_versions_too(self):
         for name in ("old", "new"):

@@ -56,10 +56,10 @@ class Program:
         return subprocess.Popen([self.binary, *map(str, arguments)], cwd=self.folder, text=True, **options)
 
     def run(self, *arguments, status=0, **options):
-        """Waits for the end; the exit status must be `status`. Gives standard output and error."""
+        """Waits for the end; the exit status must be `status`, or one of them. Gives standard output and error."""
         process = self.start(*arguments, **options)
         out, err = process.communicate(timeout=300)
-        assert process.returncode == status, f"exit status {process.returncode}, not {status}\n{out}\n{err}"
+        assert process.returncode in (status if isinstance(status, tuple) else (status,)), f"exit status {process.returncode}, not {status}\n{out}\n{err}"
         return out, err
 
     def processes(self, word):
