@@ -32,6 +32,11 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
   message(FATAL_ERROR "${CMAKE_CUDA_COMPILER} is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}, which is too old: hilbench needs CUDA 12.0 or newer; ./quickstart.sh --cuda 12 fetches one")
 endif()
 find_package(CUDAToolkit REQUIRED)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13 AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The g++ for it may be older than the one that the libraries here are of. They find the newer libstdc++ when the program
+  # runs; the older one, which the linker looks into, has not all that they need.
+  add_link_options(LINKER:--allow-shlib-undefined)
+endif()
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
