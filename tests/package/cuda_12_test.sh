@@ -54,7 +54,7 @@ for release in "${releases[@]}"; do
   [[ " $architectures " == *" sm_61 "*" sm_80 "*" sm_90a "* ]] || fail "$release: code for '$architectures'"
   in_root "build/hilbench list kernels" >"$scratch/kernels"
   ! grep -E '^dilated_(simt|mma|wgmma) .*this build has no' "$scratch/kernels" || fail "$release: a kernel is left out"
-  in_root "build/hilbench list counters" | grep -q '^default (cupti_events; compute capability 6.0' ||
+  in_root "build/hilbench list counters --all" | grep -q '^default (cupti_events; compute capability 6.0' ||
     fail "$release: no counters for compute capability 6.0"
   ! grep -q "this build has no CUPTI Event API" "$root/tree/build/hilbench" || fail "$release: no Event API"
   in_root "./quickstart.sh --setup --cuda 12" >"$scratch/log" 2>&1 || { tail "$scratch/log"; fail "$release: the second call"; }
