@@ -106,11 +106,8 @@ class MmaSectors {
       const Asked lse = {1, lse_sectors(work_, tile, first, count)};
       const std::int64_t requests = work_.head_dim / 16;
       const Asked row = {requests, requests * count * (output_.fp32 ? 2 : 1)};
-      sectors_[MemoryPath::stores] += lse;
-      sectors_[MemoryPath::stores] += row;
-      if (!tile.merge) continue;
-      sectors_[MemoryPath::loads] += lse;
-      sectors_[MemoryPath::loads] += row;
+      sectors_.add_output(lse, tile.merge);
+      sectors_.add_output(row, tile.merge);
     }
   }
 

@@ -218,11 +218,8 @@ class SimtSectors {
           const std::int64_t lanes = std::clamp<std::int64_t>((work_.head_dim - quad * 32) / 4, 0, 8);
           if (lanes > 0) of_rows += {1, rows * (lanes * lane_bytes / kSectorBytes)};
         }
-        sectors_[MemoryPath::stores] += of_lse;
-        sectors_[MemoryPath::stores] += of_rows;
-        if (!tile.merge) continue;
-        sectors_[MemoryPath::loads] += of_lse;
-        sectors_[MemoryPath::loads] += of_rows;
+        sectors_.add_output(of_lse, tile.merge);
+        sectors_.add_output(of_rows, tile.merge);
       }
   }
 

@@ -43,6 +43,11 @@ struct Sectors {
   const Asked& operator[](MemoryPath path) const { return of[static_cast<std::size_t>(path)]; }
   Sectors& operator+=(const Sectors& other);
   Sectors operator*(std::int64_t times) const;
+  // Rows of O or LSE: stored, and read before if an earlier launch has written them.
+  void add_output(const Asked& rows, bool merges) {
+    (*this)[MemoryPath::stores] += rows;
+    if (merges) (*this)[MemoryPath::loads] += rows;
+  }
   std::int64_t read() const;  // sectors of all paths that read
   // What a GPU's L1 counts as global loads: all that is read except by TMA.
   Asked l1_loads() const;

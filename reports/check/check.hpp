@@ -28,8 +28,8 @@ inline constexpr double kTwinRate = 0.05;    // of 95 % intervals exclude 1 alth
 inline constexpr double kTwinAlarm = 0.001;  // twins that are less probable than this are not ok
 
 // One line a rule, in a fixed sequence, and notes beside them. The rules: schema, failed, verification,
-// twins, controls, processes, injected, build, machine, fake, quiet, noise, private. `input`: as read_results()
-// gives it, so judged, with one record or more.
+// twins, controls, processes, injected, build, machine, fake, quiet, noise, private. `input`: as
+// read_results() gives it, so judged, with one record or more.
 std::vector<CheckLine> check_results(const ReportInput& input, const PrivateNames& names);
 
 // What limits what the records show, by the same rules, most important first: "one process, where 10 show how

@@ -68,8 +68,8 @@ std::string cell_html(const OrderColumn& column, const RowKey& row) {
   const std::string range =
       tally.cases == 1 ? ""
                        : fmt::format(", {} to {}", number_text(tally.low, 3), number_text(tally.high, 3));
-  return fmt::format("<td{}>{}<br><small>{}{}</small></td>", shade_of(step_of(median)),
-                     html_text(text), plural(tally.cases, "case", "cases"), range);
+  return fmt::format("<td{}>{}<br><small>{}{}</small></td>", shade_of(step_of(median)), html_text(text),
+                     plural(tally.cases, "case", "cases"), range);
 }
 
 }  // namespace

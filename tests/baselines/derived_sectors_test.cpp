@@ -61,8 +61,8 @@ TEST(DerivedSectors, MmaByHand) {
   EXPECT_EQ(sectors[MemoryPath::stores].sectors, 256 * 8 + 256 * 4 / 32);
 }
 
-// A row of fp32 is 512 bytes. Below compute capability 8.0 it comes by loads, from 8.0 on by copies: these
-// read a sector twice if its halves go to two lines of shared memory.
+// A row of fp32 is 512 bytes. A GTX 1080 reads it by loads, an A100 by copies. Copies read a sector twice if
+// its halves go to two lines of shared memory.
 TEST(DerivedSectors, SimtByHandOnEveryGpu) {
   const Case work = dense_case(256, Dtype::fp32);
   const Sectors pascal = sectors_on("gtx-1080", work, "dilated_simt");

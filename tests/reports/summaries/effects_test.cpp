@@ -48,7 +48,8 @@ TEST(Effects, AreListedWithThoseThatTheControlReaches) {
   const std::vector<std::string> said = effects_sentences(view);
   ASSERT_EQ(said.size(), 2u);
   EXPECT_EQ(said[0],
-            "In 2 of 2 cases some variant of a kernel is shown to be more than 1 % faster or slower than its reference.");
+            "In 2 of 2 cases some variant of a kernel is shown to be more than 1 % faster or slower than its "
+            "reference.");
   EXPECT_EQ(said[1], "Random order, the control, reaches 1 of the 2 gains of other orders.");
 }
 
@@ -56,10 +57,9 @@ TEST(Effects, OfLessThanTheMarginAreNone) {
   ReportInput input;
   add_case(input, 4096, {{"residue", {1.002, 64}}});
   EXPECT_TRUE(effects_table(view_of(input)).rows.empty());
-  EXPECT_EQ(
-      effects_sentences(view_of(input)),
-      std::vector<std::string>{
-          "In 0 of 1 case some variant of a kernel is shown to be more than 1 % faster or slower than its reference."});
+  EXPECT_EQ(effects_sentences(view_of(input)),
+            std::vector<std::string>{"In 0 of 1 case some variant of a kernel is shown to be more than 1 % "
+                                     "faster or slower than its reference."});
   EXPECT_TRUE(effects_sentences(view_of({})).empty());
 }
 
