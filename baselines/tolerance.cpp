@@ -35,8 +35,7 @@ std::int64_t partial_results(const Case& work) {
 
 // In roundings of fp32, what roundings of scores and sums do to an O of this size; `spread` likewise.
 double moved_o(const RowScale& row, double size, double spread, bool merged) {
-  const double most = size_of_lse(row) * size;
-  return merged ? most : std::min(most, size_of_lse(row) * spread + std::sqrt(row.kept) * size / 2);
+  return size_of_lse(row) * (merged ? size : std::min(size, spread)) + std::sqrt(row.kept) * size / 2;
 }
 
 PlainError plain_error(std::span<const double> o, double lse, const ReferenceRow& exact) {
