@@ -1,0 +1,113 @@
+"""Kernels of users on a GPU: what `init` writes runs, is right, counted, clean and gated.
+
+Usage: kernels_gpu_test.py PATH_OF_HILBENCH [unittest arguments]
+"""
+
+import csv
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+from kernel_cases import PythonCase
+
+os.environ["PATH"] += ":/usr/local/cuda/bin"
+SHORT = ("--processes", "1", "--budget", "1")
+# Shuffles that leave the scores as they are.
+SLOWER = ("      const float most = fmaxf(top, score)",
+          "      for (int i = 0; i < 4; ++i) score = __shfl_xor_sync(0xffffffffu, score, 0);\n"
+          "      const float most = fmaxf(top, score)")
+
+
+def has_gpu():
+    return shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
+
+
+@unittest.skipUnless(has_gpu(), "no GPU")
+class GpuTest(PythonCase):
+    def init(self, kind):
+        """Runs `init` and the build that it prints."""
+        out, _ = self.program.run("init", "--kernel", kind, "-o", ".")
+        command = out[out.index("next: ") + len("next: "):].splitlines()[0].removeprefix("cd . && ")
+        if command.startswith("nvcc"):
+            subprocess.run(command, shell=True, check=True, cwd=self.program.folder)
+
+    def check(self, python="python3"):
+        for name in ("mine.yaml", "mine-test.yaml"):
+            file = self.program.folder / name
+            file.write_text(file.read_text().replace("[python3,", f"[{python},"))
+        self.program.run("run", "mine-test.yaml", "-o", "test", "--allow-external")
+        self.assertEqual({record["status"] for record in self.program.records("test")}, {"ok"})
+        self.program.run("run", "mine.yaml", "-o", "out", "--allow-external", *SHORT, "--axis", "sequence_length=16k")
+        records = self.program.records("out")
+        self.assertEqual({(record["status"], record["reason"]) for record in records}, {("ok", None)})
+        self.assertEqual({record["variant"] for record in records},
+                         {"mine/linear", "mine/hilbert", "mine/residue", "mine/random", "dilated/linear"})
+        return records
+
+    @unittest.skipUnless(shutil.which("nvcc"), "no nvcc")
+    def test_library(self):
+        self.init("cuda")
+        records = self.check()
+        ours = {name for record in records if record["variant"] == "dilated/linear"
+                for name, counter in record["counters"].items() if counter["source"] == "cupti" and counter["value"]}
+        for record in records:
+            if record["variant"].startswith("mine/"):
+                counted = {name for name, counter in record["counters"].items() if counter["value"] is not None}
+                self.assertLessEqual(ours - {"tma_load_sectors"}, counted, record["variant"])
+
+    def test_triton(self):
+        python = self.python_with("triton")
+        self.init("triton")
+        records = self.check(python)
+        for record in records:
+            if record["variant"].startswith("mine/"):
+                self.assertEqual(record["environment"]["library"]["launch"], "graph")
+
+    @unittest.skipUnless(shutil.which("compute-sanitizer") and shutil.which("nvcc"), "no compute-sanitizer")
+    def test_library_is_clean(self):
+        self.init("cuda")
+        for tool in ("memcheck", "racecheck"):
+            with self.subTest(tool):
+                done = subprocess.run(
+                    ["compute-sanitizer", "--tool", tool, "--target-processes", "all", self.program.binary, "run",
+                     "mine-test.yaml", "-o", tool, "--allow-external", "--axis", "sequence_length=96", "--filter", "mine/hilbert"],
+                    cwd=self.program.folder, capture_output=True, text=True)
+                told = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("=========")]
+                self.assertEqual(done.returncode, 0, "\n".join(told[-20:]) + done.stderr[-2000:])
+                summaries = [line for line in told if "SUMMARY" in line]
+                self.assertGreater(len(summaries), 1, "the process of the library too")
+                self.assertFalse([line for line in summaries if " 0 " not in line], summaries)
+
+    @unittest.skipUnless(shutil.which("nvcc"), "no nvcc")
+    def test_gate(self):
+        self.init("cuda")
+        for name, change in (("old", None), ("slow", SLOWER)):
+            folder = self.program.folder / name
+            folder.mkdir()
+            shutil.copytree(self.program.folder / "hilbench", folder / "hilbench")
+            source = (self.program.folder / "mine.cu").read_text()
+            if change:
+                self.assertIn(change[0], source)
+                source = source.replace(*change)
+            (folder / "mine.cu").write_text(source)
+            subprocess.run("nvcc -O3 -arch=native -shared -Xcompiler -fPIC -I. mine.cu -o libmine.so", shell=True,
+                           check=True, cwd=folder)
+        for candidate, statuses, verdicts in (("slow", (1,), {"slower"}), ("old", (0, 3), {"ok", "undecided"})):
+            with self.subTest(candidate):
+                out = self.program.folder / candidate / "out"
+                process = self.program.start("gate", "mine.yaml", "--allow-external", "--baseline", "mine=old",
+                                             "--candidate", f"mine={candidate}", "--budget", "30s", "--threshold", "5%",
+                                             "--axis", "sequence_length=16k", "--filter", "mine/", "-o", out)
+                told = "".join(process.communicate(timeout=300))
+                self.assertIn(process.returncode, statuses, told)
+                with open(out / "gate.csv", newline="") as file:
+                    found = {row["verdict"] for row in csv.DictReader(file) if row["variant"].startswith("mine/")}
+                self.assertLessEqual(found, verdicts, told)
+
+
+if __name__ == "__main__":
+    PythonCase.binary = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
