@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::array<const char*, 6> kSets = {"default", "l1", "l2", "shared", "stalls", "pipes"};
+constexpr std::array<const char*, 7> kSets = {"default", "l1", "stores", "l2", "shared", "stalls", "pipes"};
 constexpr std::array<CounterTarget, 2> kWithNvlink = {80, 90};
 constexpr std::array<const char*, 2> kOfHopper = {"coalescer", "policy"};
 

@@ -112,7 +112,7 @@ TEST_F(Counted, FillsOfTheL2) {
 }
 
 TEST_F(Counted, EverySetInThePassesThatItSays) {
-  for (const char* name : {"default", "l1", "l2", "shared", "stalls", "pipes"}) {
+  for (const char* name : {"default", "l1", "stores", "l2", "shared", "stalls", "pipes"}) {
     const CounterSet set = counter_set(name, target_);
     int executed = 0;
     const auto counters = count(
