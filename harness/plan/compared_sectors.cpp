@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -49,6 +50,23 @@ bool derived_otherwise(const Record& record, const Sectors& sectors) {
   return false;
 }
 
+void explain_reads(const Record& record, const Sectors& sectors, ExplainedReads& explained) {
+  const Counter* const read = find_counter(record, "coalescer_l2_read_sectors");
+  const Counter* const merged = find_counter(record, "coalesced_sectors");
+  const std::optional<double> hits = counter_value(record, "l1_load_hit_sectors");
+  if (read == nullptr || merged == nullptr || !hits || read->counts.size() != merged->counts.size()) return;
+  if (read->counts.empty()) return;
+  ++explained.records;
+  for (std::size_t i = 0; i < read->counts.size(); ++i) {
+    const double expected = static_cast<double>(sectors.read()) - *hits - merged->counts[i];
+    const double off = std::abs(read->counts[i] / expected - 1);
+    ++explained.counts;
+    if (off <= explained.worst) continue;
+    explained.worst = off;
+    explained.worst_record = fmt::format("{}/{}", record.case_id, record.variant_id);
+  }
+}
+
 }  // namespace
 
 std::size_t ComparedSectors::compared() const {
@@ -88,6 +106,7 @@ void SectorComparison::add(const Record& record) {
     ++found_.not_compared[fmt::format("{}: made with other tiles", implementation->name)];
     return;
   }
+  explain_reads(record, sectors, found_.l2_reads);
   bool equal = true;
   for (const SectorPair& pair : sector_pairs()) {
     const std::optional<double> counted = counter_value(record, pair.counter);

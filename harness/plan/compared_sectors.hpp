@@ -19,12 +19,21 @@ struct SectorDifference {
   double counted = 0, derived = 0;
 };
 
+// Reads of the L2, of executions whose coalescer was counted too, against what is derived: sectors asked for,
+// less those that hit the L1, less those that the coalescer between multiprocessors and L2 merged.
+struct ExplainedReads {
+  std::size_t records = 0, counts = 0;
+  double worst = 0;  // largest |read / derived - 1|
+  std::string worst_record;
+};
+
 struct ComparedSectors {
   std::map<std::string, std::size_t> equal;         // records by kernel: every counter is what is derived
   std::map<std::string, std::size_t> different;     // records by kernel
   std::map<std::string, std::size_t> not_compared;  // records with such counters, by reason
   std::size_t values = 0;                           // counters of records that were compared
   std::vector<SectorDifference> differences;
+  ExplainedReads l2_reads;
   std::size_t compared() const;
 };
 
