@@ -129,6 +129,15 @@ class PythonTest(PythonCase):
             self.assertIn(reason, records[f"{name}/linear"]["reason"])
         self.assertEqual(records["prints/linear"]["status"], "skipped")
 
+    def test_what_it_prints_is_no_answer(self):
+        prints = "import os\nprint('in Python', flush=True)\nos.write(1, b'{}\\n')\nos.system('echo from a shell')\n"
+        kernels = self.bodies(self.python_with("numpy"), "numpy", {"mine": prints + "return q"})
+        script = self.program.folder / "mine.py"
+        at_import, rest = script.read_text().split("\n@kernel")
+        script.write_text(f"{at_import}\n{prints}\n@kernel{rest}")
+        record = self.measure(kernels, ["kernel: mine"], status=1)["mine/linear"]
+        self.assertIn("exceeds the tolerance", record["reason"], "all requests were answered")
+
     def test_dtypes_that_numpy_lacks_are_skipped(self):
         records = self.measure(self.bodies(self.python_with("numpy"), "numpy", {"mine": "return q"}), ["kernel: mine"],
                                case=CASE + ", dtype: bf16")
