@@ -353,9 +353,9 @@ json ExternalProgram::hear(Refusal refusal) {
     break_off(name_, fmt::format("an answer has the key '{}' twice", one_line(*twice, 80)), line);
   const auto said = [&](const char* key) {
     const json& value = answer.at(key);
-    const bool empty = value.is_null() || value == json("");
-    if (empty) return std::string("it gives no reason");
-    return one_line(value.is_string() ? value.get<std::string>() : value.dump(), 1000);
+    const std::string text = one_line(value.is_string() ? value.get<std::string>() : value.dump(), 1000);
+    const bool empty = value.is_null() || text.find_first_not_of(' ') == std::string::npos;
+    return empty ? "it gives no reason" : text;
   };
   if (answer.contains("unsupported")) {
     if (refusal == Refusal::allowed) throw Unsupported(said("unsupported"));

@@ -51,7 +51,8 @@ const External& declared_kernel(const NamedVersion& named, const char* option, c
 External version_of(const External& declared, const NamedVersion& named, const char* option) {
   const fs::path path = fs::absolute(named.version).lexically_normal();
   External version = declared;
-  if (fs::is_directory(path)) {
+  std::error_code error;  // a long command is no name of a file
+  if (fs::is_directory(path, error)) {
     version.folder = path;
     if (!declared.library.empty()) version.library = path / declared.library.filename();
   } else if (!declared.library.empty()) {
@@ -66,7 +67,7 @@ External version_of(const External& declared, const NamedVersion& named, const c
            .why = "it is cut into words as a shell does it"});
     version.command = std::move(*words);
   }
-  if (!version.library.empty() && !fs::exists(version.library))
+  if (!version.library.empty() && !fs::exists(version.library, error) && !error)
     throw UsageError(
         {.what = "there is no such library", .where = fmt::format("{} {}", option, named.version)});
   return version;
@@ -94,7 +95,8 @@ void expect_start(const NamedVersion& named, const External& version, const char
 
 bool name_kernel_versions(const std::vector<std::string>& texts) {
   return std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
-    return text.find('=') != std::string::npos && !fs::exists(text);
+    std::error_code error;
+    return text.find('=') != std::string::npos && !fs::exists(text, error);
   });
 }
 

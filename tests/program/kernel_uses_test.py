@@ -205,6 +205,7 @@ class GateTest(LibraryCase):
         right = f"mine={sys.executable} plain.py"
         self.refused("mine=old", "mine=broken.so", "broken.so")
         self.file = self.sweep({"mine": f"{{command: [{sys.executable}, plain.py]}}"}, ["kernel: mine"])
+        self.refused(right, f"mine=false {'a' * 5000}", "'mine' exited with status 1")
         self.refused(right, "mine=./nosuch", r"cannot start '\./nosuch' for 'mine'.*No such file")
         self.refused("mine=python3 nosuch.py", right, "'mine' exited with status 2")
         self.refused(right, "mine=sh -c 'exit 3'", "'mine' exited with status 3")

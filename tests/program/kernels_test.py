@@ -161,6 +161,7 @@ class LibraryTest(LibraryCase):
     FAULTS = {
         "none": ("ok", "^$"),
         "says_why_not": ("skipped", "^it is Monday$"),
+        "says_blanks": ("skipped", "^it gives no reason$"),
         "workspace": ("failed", r"declares 1048576.00 GiB of workspace: expects 0 to the [\d.]+ GiB that there are"),
         "negative_workspace": ("failed", "declares -0.00 GiB of workspace"),
         "writes_nan": ("failed", "1 of 768 output values are NaN"),
@@ -200,15 +201,28 @@ class LibraryTest(LibraryCase):
             "symbol": self.build("symbol", "-DOTHER_SYMBOL"),
             "needs": self.build("needs", "-L.", "-Wl,--no-as-needed", "-lneeded"),
             "absent": "{library: ./libabsent.so}",
-            "text": "{library: ./sweep.yaml}"}
+            "text": "{library: ./sweep.yaml}",
+            "empty": "{library: ./libempty.so}",
+            "cut": self.build("cut"),
+            "loop": "{library: ./libloop.so}",
+            "long": f"{{library: ./{'a' * 300}.so}}"}
+        for name, size in {"empty": 0, "cut": 5000}.items():
+            with open(self.program.folder / f"lib{name}.so", "ab") as file:
+                file.truncate(size)
+        (self.program.folder / "libloop.so").symlink_to("libloop.so")
         (self.program.folder / "libneeded.so").unlink()
         records = self.measure(kernels, [f"kernel: [{', '.join(kernels)}]"], status=1)
         for name, reason in {"old": "it has version 7 of the interface, this program has 1",
                              "symbol": "it exports no hilbench_kernel_table",
                              "needs": "libneeded.so: cannot open shared object file",
                              "absent": "there is no such library",
-                             "text": "invalid ELF header|file too short"}.items():
+                             "text": "invalid ELF header|file too short",
+                             "empty": r"\(\S+/libempty.so\): file too short$",
+                             "cut": r"\(\S+/libcut.so\): it is cut off: it has 5000 of \d+ bytes; build it again$",
+                             "loop": r"library cannot be read \(\S+/libloop.so\): Too many levels of symbolic links$",
+                             "long": r"library cannot be read \(\S+/a{300}.so\): File name too long$"}.items():
             self.assertRegex(records[f"{name}/linear"]["reason"], reason)
+            self.assertNotIn("filesystem error", records[f"{name}/linear"]["reason"])
 
     def test_orders_reach_a_library(self):
         kernels = {"mine": self.build("mine"), "blind": self.build("blind", "-DFAULT=LINEAR_ALWAYS")}
