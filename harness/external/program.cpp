@@ -320,11 +320,12 @@ std::vector<double> ExternalProgram::profile(std::int64_t executions) {
 
 ExternalProgram::Durations ExternalProgram::durations(const char* request, const char* key,
                                                       std::int64_t executions, Refusal refusal) {
-  pause();
+  const std::set<pid_t> watched = processes();
+  pause(watched);
   const auto begin = std::chrono::steady_clock::now();
   const json answer = ask({{"do", request}, {"executions", executions}}, refusal);
   const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - begin;
-  pause();
+  pause(watched);
   const json times = answer.value(key, json());
   if (!times.is_array() || std::ssize(times) != executions ||
       !std::all_of(times.begin(), times.end(), is_duration))
@@ -333,9 +334,19 @@ ExternalProgram::Durations ExternalProgram::durations(const char* request, const
 }
 
 // Idle OpenMP threads spin for some milliseconds. This wait keeps the threads of one process off the cores of
-// the other.
-void ExternalProgram::pause() const {
-  if (work_.device == DeviceKind::cpu) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+// the other: until none computes any more, or for the longest time if that cannot be seen.
+void ExternalProgram::pause(const std::set<pid_t>& watched) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kLongest{20};
+  constexpr std::chrono::microseconds kLook{200};
+  if (work_.device != DeviceKind::cpu) return;
+  const Clock::time_point end = Clock::now() + kLongest;
+  const auto sleeps = [](pid_t process) { return computes(process) == false; };
+  const auto quiet = [&] {
+    return !may_be_forked_ && sleeps(::getpid()) && std::ranges::all_of(watched, sleeps);
+  };
+  do std::this_thread::sleep_for(kLook);
+  while (Clock::now() < end && !quiet());
 }
 
 json ExternalProgram::ask(const json& request, Refusal refusal) {

@@ -91,7 +91,7 @@ class ExternalProgram {
   const nlohmann::json& description() const { return described_; }
 
  private:
-  void pause() const;
+  void pause(const std::set<pid_t>& watched) const;
   // Only some requests may be answered by `unsupported`.
   enum class Refusal { allowed, breaks_protocol };
   nlohmann::json ask(const nlohmann::json& request, Refusal refusal = Refusal::breaks_protocol);
