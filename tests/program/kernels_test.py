@@ -3,6 +3,7 @@
 Usage: kernels_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
+import csv
 import pathlib
 import sys
 import unittest
@@ -259,6 +260,36 @@ class LibraryTest(LibraryCase):
         self.assertRegex(out, r"(?m)mine/linear .*not known: what mine reads is not known")
         out, _ = self.program.run("costs", "sweep.yaml", "--allow-external")
         self.assertRegex(out, r"(?m)^ *mine/linear .* - *$")
+
+    def claims(self, *options):
+        self.program.run("report", "out", *options)
+        with open(self.program.folder / "out/tables/claims.csv", newline="") as file:
+            return {row["claimed"]: row["verdict"] for row in csv.DictReader(file) if row["measured"]}
+
+    def test_answers_the_claims_of_a_sweep(self):
+        self.measure({"mine": self.build("mine")}, ["kernel: mine, order: [linear, hilbert]"],
+                     case="sequence_length: 64, segments: [32], dilations: [1], heads: 2, head_dim: 16, device: cpu",
+                     more="claims: [dilated-kernel]")
+        self.assertEqual(self.claims(), {}, "the reports claim nothing of this case")
+        self.program.sweep("""
+test: {variant: dilated/hilbert, against: dilated/linear, control: dilated/random}
+claims:
+  - id: dilated-kernel
+    title: Hilbert order in any kernel
+    source: {seed: notes.txt, section: First try}
+    provenance: measured
+    how: one run
+    config: {heads: 2, head_dim: 16, dtype: fp32}
+    rows:
+      - {sequence_length: 64, segments: [32], dilations: [1], speedup: 900}
+      - {sequence_length: 64, segments: [32], dilations: [1], speedup: 700,
+         test: {variant: mine/hilbert, against: mine/linear, control: mine/random}}
+      - {sequence_length: 64, segments: [32], dilations: [1], speedup: 800,
+         test: {variant: other/hilbert, against: other/linear, control: other/random}}
+""", "claims.yaml")
+        verdicts = self.claims("--claims", "claims.yaml")
+        self.assertEqual(set(verdicts), {"900", "700"}, "`dilated` of a claim stands for each kernel, `mine` for itself")
+        self.assertFalse({"", "reproduced", "not testable here"} & set(verdicts.values()), verdicts)
 
     def test_failures_are_counted_once(self):
         self.measure({"mine": "{library: ./nothere.so}"}, ["kernel: mine"], status=1)
