@@ -1,5 +1,6 @@
-# What `cmake --install` puts where: the program, its sweeps with their schema, the claims, the pages, the man page and
-# the completion of bash. The last two are made by the program itself, from the texts of --help.
+# What `cmake --install` puts where: the program, its sweeps with their schema, the header for kernels of users, the
+# claims, the pages, the man page and the completion of bash. The last two are made by the program itself, from the
+# texts of --help. The component `development` is the header alone.
 include(GNUInstallDirs)
 if(SKBUILD)  # pip: the program among the scripts, the rest below the environment's own folder
   set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
@@ -13,7 +14,7 @@ if(HILBENCH_DEVICE_STUBS)
 endif()
 install(TARGETS hilbench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY sweeps DESTINATION ${CMAKE_INSTALL_DATADIR}/hilbench)
-install(FILES kernels/plugin/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilbench)
+install(FILES kernels/plugin/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilbench COMPONENT development)
 install(FILES reports/claims/claims.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/hilbench)
 install(FILES README.md CHANGELOG.md CITATION.cff LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -2,8 +2,11 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "harness/external/kernel_layout.hpp"
 #include "kernels/base/files/files.hpp"
@@ -30,6 +33,23 @@ std::string last_dl_error(const std::filesystem::path& file) {
   return text;
 }
 
+// How long the file must be for what the loader maps of it, which would crash on less. 0 if the headers are
+// not whole, or of no library: the loader says that by itself.
+std::uint64_t loaded_bytes(const std::string& file) {
+  ElfW(Ehdr) header = {};
+  if (!file.starts_with(ELFMAG) || file.size() < sizeof header) return 0;
+  std::memcpy(&header, file.data(), sizeof header);
+  std::uint64_t needed = 0;
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) part = {};
+    const std::uint64_t at = header.e_phoff + i * sizeof part;
+    if (at > file.size() || file.size() - at < sizeof part) return 0;
+    std::memcpy(&part, file.data() + at, sizeof part);
+    if (part.p_type == PT_LOAD) needed = std::max<std::uint64_t>(needed, part.p_offset + part.p_filesz);
+  }
+  return needed;
+}
+
 void expect_usable(const hilbench_kernel& table, const std::filesystem::path& file) {
   if (table.interface != HILBENCH_KERNEL_INTERFACE)
     refuse_library(file,
@@ -49,9 +69,14 @@ void expect_usable(const hilbench_kernel& table, const std::filesystem::path& fi
 }  // namespace
 
 KernelLibrary::KernelLibrary(const std::filesystem::path& file) {
-  if (!std::filesystem::exists(file))
+  std::error_code error;  // which read_text tells of
+  if (!std::filesystem::exists(file, error) && !error)
     refuse_library(file, "there is no such library", "build it, or mend `library` of the sweep");
-  version_ = hash_text(read_text(file, "library", kMostLibraryBytes));
+  const std::string bytes = read_text(file, "library", kMostLibraryBytes);
+  if (const std::uint64_t needed = loaded_bytes(bytes); needed > bytes.size())
+    refuse_library(file, fmt::format("it is cut off: it has {} of {} bytes", bytes.size(), needed),
+                   "build it again");
+  version_ = hash_text(bytes);
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) refuse_library(file, last_dl_error(file));
   using Table = const hilbench_kernel* (*)();

@@ -270,7 +270,7 @@ ExternalProgram::AloneAndBeside ExternalProgram::alone_and_beside_others() {
 void ExternalProgram::check_clock(Device& device) {
   constexpr double kLong_ns = 5e8, kNeverTwice_ns = 5e7;
   constexpr std::int64_t kLeast = 6, kMost = 100'000;
-  constexpr int kMeasurements = 3;
+  constexpr int kMeasurements = 4;
   constexpr std::chrono::milliseconds kOtherWorkPasses{500};
   const Requests& so_far = clock_.requests();
   if (so_far.executions == 0) return;
@@ -285,8 +285,10 @@ void ExternalProgram::check_clock(Device& device) {
       for (const double beside_ns : times.beside_ns) clock_.expect_alike(times.alone, beside_ns);
       break;
     } catch (const EnvironmentError&) {
-      // Other work on the machine can stretch the requests of an honest program, but hardly each time.
+      // Other work on the machine can stretch the requests of an honest program, but hardly each time: who
+      // has slept for longer is given a core sooner.
       if (measured == kMeasurements) throw;
+      rests_long_ = true;
       std::this_thread::sleep_for(kOtherWorkPasses);
     }
   }
@@ -320,11 +322,12 @@ std::vector<double> ExternalProgram::profile(std::int64_t executions) {
 
 ExternalProgram::Durations ExternalProgram::durations(const char* request, const char* key,
                                                       std::int64_t executions, Refusal refusal) {
-  pause();
+  const std::set<pid_t> watched = processes();
+  pause(watched);
   const auto begin = std::chrono::steady_clock::now();
   const json answer = ask({{"do", request}, {"executions", executions}}, refusal);
   const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - begin;
-  pause();
+  pause(watched);
   const json times = answer.value(key, json());
   if (!times.is_array() || std::ssize(times) != executions ||
       !std::all_of(times.begin(), times.end(), is_duration))
@@ -333,9 +336,19 @@ ExternalProgram::Durations ExternalProgram::durations(const char* request, const
 }
 
 // Idle OpenMP threads spin for some milliseconds. This wait keeps the threads of one process off the cores of
-// the other.
-void ExternalProgram::pause() const {
-  if (work_.device == DeviceKind::cpu) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+// the other: until none computes any more, or for the longest time if that cannot be seen.
+void ExternalProgram::pause(const std::set<pid_t>& watched) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kLongest{20};
+  constexpr std::chrono::microseconds kLook{200};
+  if (work_.device != DeviceKind::cpu) return;
+  const Clock::time_point end = Clock::now() + kLongest;
+  const auto sleeps = [](pid_t process) { return computes(process) == false; };
+  const auto quiet = [&] {
+    return !rests_long_ && !may_be_forked_ && sleeps(::getpid()) && std::ranges::all_of(watched, sleeps);
+  };
+  do std::this_thread::sleep_for(kLook);
+  while (Clock::now() < end && !quiet());
 }
 
 json ExternalProgram::ask(const json& request, Refusal refusal) {
@@ -353,9 +366,9 @@ json ExternalProgram::hear(Refusal refusal) {
     break_off(name_, fmt::format("an answer has the key '{}' twice", one_line(*twice, 80)), line);
   const auto said = [&](const char* key) {
     const json& value = answer.at(key);
-    const bool empty = value.is_null() || value == json("");
-    if (empty) return std::string("it gives no reason");
-    return one_line(value.is_string() ? value.get<std::string>() : value.dump(), 1000);
+    const std::string text = one_line(value.is_string() ? value.get<std::string>() : value.dump(), 1000);
+    const bool empty = value.is_null() || text.find_first_not_of(' ') == std::string::npos;
+    return empty ? "it gives no reason" : text;
   };
   if (answer.contains("unsupported")) {
     if (refusal == Refusal::allowed) throw Unsupported(said("unsupported"));

@@ -91,7 +91,7 @@ class ExternalProgram {
   const nlohmann::json& description() const { return described_; }
 
  private:
-  void pause() const;
+  void pause(const std::set<pid_t>& watched) const;
   // Only some requests may be answered by `unsupported`.
   enum class Refusal { allowed, breaks_protocol };
   nlohmann::json ask(const nlohmann::json& request, Refusal refusal = Refusal::breaks_protocol);
@@ -137,6 +137,7 @@ class ExternalProgram {
   RequestClock clock_;
   std::int64_t most_executions_ = 0;  // of a request for timed ones
   bool may_be_forked_ = false;   // what computes may be a fork of the server, which is not seen from here
+  bool rests_long_ = false;      // before and after each request
   bool takes_inputs_ = false;    // as it has shown
   std::optional<bool> has_lse_;  // as its first answer to `read` says
   nlohmann::json described_;

@@ -8,7 +8,6 @@
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/process/answering_program.hpp"
 #include "kernels/base/process/offspring.hpp"
-#include "kernels/base/process/run_in_child.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/text.hpp"
 
@@ -24,23 +23,16 @@ constexpr double kAnswerWithin_s = 10;
                     .remedy = "give the program of a build of this version, or a folder of stored results"});
 }
 
-// Programs that are no hilbench may crash, hang or print anything.
-ProbeFinding ask_in_child(const std::filesystem::path& program) {
+}  // namespace
+
+ProbeFinding ask_in_child(const std::function<ProbeFinding()>& look, double within_s) {
   adopt_orphans();
   const std::set<pid_t> before = own_children();
-  const ProbeFinding finding = probe(
-      [&] {
-        AnsweringProgram child(program.filename().string(), {program.string(), "describe-build"},
-                               std::filesystem::current_path());
-        return ProbeFinding{true, child.ask("{}")};
-      },
-      kAnswerWithin_s);
+  const ProbeFinding finding = probe(look, within_s);
   end_children_except(before);  // what a program that hangs has started
   if (stop_signal() != 0) throw Interrupted{};
   return finding;
 }
-
-}  // namespace
 
 std::string describe_this_build() {
   return nlohmann::json{{"program", "hilbench"},
@@ -53,7 +45,13 @@ std::string describe_this_build() {
 Build inspect_build(const std::filesystem::path& program) {
   const std::filesystem::path whole = std::filesystem::absolute(program);
   if (::access(whole.c_str(), X_OK) != 0) refuse(program, "it is not a program that may be run");
-  const ProbeFinding finding = ask_in_child(whole);
+  const ProbeFinding finding = ask_in_child(
+      [&] {
+        AnsweringProgram child(whole.filename().string(), {whole.string(), "describe-build"},
+                               std::filesystem::current_path());
+        return ProbeFinding{true, child.ask("{}")};
+      },
+      kAnswerWithin_s);
   if (!finding.works) refuse(program, one_line(finding.text, 200));
   const nlohmann::json answer = nlohmann::json::parse(finding.text, nullptr, false);
   if (!answer.is_object() || answer.value("program", nlohmann::json()) != "hilbench")

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/sweep/settings.hpp"
+#include "kernels/base/process/run_in_child.hpp"
 
 namespace hilbench {
 
@@ -21,6 +23,10 @@ struct Build {
 // Asks the program who it is. Throws UsageError if it is no hilbench, or one whose workers do not understand
 // the tasks of this program.
 Build inspect_build(const std::filesystem::path& program);
+
+// Runs `look`, which asks a program that is not known, in a child: it may crash, hang or print anything. What
+// it started ends with it. Throws Interrupted after Ctrl-C.
+ProbeFinding ask_in_child(const std::function<ProbeFinding()>& look, double within_s);
 
 // What a build answers, as one line of JSON.
 std::string describe_this_build();

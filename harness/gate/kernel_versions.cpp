@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
+#include <optional>
+#include <utility>
 
+#include "harness/external/program.hpp"
 #include "kernels/base/text/error.hpp"
+#include "kernels/base/text/text.hpp"
 #include "kernels/base/text/utf8.hpp"
 
 namespace hilbench {
@@ -48,28 +51,52 @@ const External& declared_kernel(const NamedVersion& named, const char* option, c
 External version_of(const External& declared, const NamedVersion& named, const char* option) {
   const fs::path path = fs::absolute(named.version).lexically_normal();
   External version = declared;
-  if (fs::is_directory(path)) {
+  std::error_code error;  // a long command is no name of a file
+  if (fs::is_directory(path, error)) {
     version.folder = path;
     if (!declared.library.empty()) version.library = path / declared.library.filename();
   } else if (!declared.library.empty()) {
     version.library = path;
   } else {
     version.folder = fs::current_path();
-    std::istringstream words(named.version);
-    version.command.clear();
-    for (std::string word; words >> word;) version.command.push_back(word);
+    std::optional<std::vector<std::string>> words = shell_words(named.version);
+    if (!words || words->empty())
+      throw UsageError(
+          {.what = words ? "the command has no words" : "the command has a quote that is not closed",
+           .where = fmt::format("{} {}={}", option, named.kernel, one_line(named.version, 200)),
+           .why = "it is cut into words as a shell does it"});
+    version.command = std::move(*words);
   }
-  if (!version.library.empty() && !fs::exists(version.library))
+  if (!version.library.empty() && !fs::exists(version.library, error) && !error)
     throw UsageError(
         {.what = "there is no such library", .where = fmt::format("{} {}", option, named.version)});
   return version;
+}
+
+// Before anything is measured: a version that does not start is no slow one.
+void expect_start(const NamedVersion& named, const External& version, const char* option,
+                  const Sweep& sweep) {
+  const ProbeFinding finding = ask_in_child(
+      [&] {
+        try {
+          ExternalProgram(named.kernel, version, Case{}, 1, {}, -1, CacheState::warm).greet();
+        } catch (const Unsupported&) {  // of that case: those of the sweep say what it has
+        }
+        return ProbeFinding{.works = true};
+      },
+      sweep.measure.timeout_s);
+  if (finding.works) return;
+  throw UsageError({.what = fmt::format("this version of '{}' does not start", named.kernel),
+                    .where = fmt::format("{} {}={}", option, named.kernel, one_line(named.version, 200)),
+                    .why = one_line(finding.text, 500)});
 }
 
 }  // namespace
 
 bool name_kernel_versions(const std::vector<std::string>& texts) {
   return std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
-    return text.find('=') != std::string::npos && !fs::exists(text);
+    std::error_code error;
+    return text.find('=') != std::string::npos && !fs::exists(text, error);
   });
 }
 
@@ -82,8 +109,10 @@ Build build_with_kernels(const std::vector<std::string>& texts, const char* opti
   for (const std::string& text : texts) {
     const NamedVersion named = split_version(text, option);
     const External& declared = declared_kernel(named, option, sweep);
-    if (!build.kernels.emplace(named.kernel, version_of(declared, named, option)).second)
+    const auto [at, first] = build.kernels.emplace(named.kernel, version_of(declared, named, option));
+    if (!first)
       throw UsageError({.what = fmt::format("'{}' has two versions", named.kernel), .where = option});
+    expect_start(named, at->second, option, sweep);
   }
   build.version = fmt::format("{}", fmt::join(texts, ", "));
   return build;

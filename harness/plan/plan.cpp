@@ -208,6 +208,10 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   planned.implementation = implementation_of(sweep, planned.variant, work, site.gpu ? &*site.gpu : nullptr);
   const PlannedRing planned_ring = plan_ring(work, planned.variant, site);
   planned.skip = why_not(sweep, planned, planned_ring, site);
+  // What no build could measure is not told of what this one lacks.
+  if (planned.skip && !counted && (work.device == DeviceKind::cpu || site.gpu))
+    if (Refusal too_large = why_not_fit(shared_need(work, sweep.inputs), usable_memory(work, site)))
+      planned.skip = too_large;
   const bool known = planned.implementation != nullptr && counted;
   const Ring* ring = known && planned_ring.ring ? &*planned_ring.ring : nullptr;
   planned.order_chunk = chunk_of_order(ring, planned);

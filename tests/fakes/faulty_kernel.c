@@ -26,6 +26,7 @@
 enum {
   NONE,
   SAYS_WHY_NOT,
+  SAYS_BLANKS,
   WORKSPACE,
   NEGATIVE_WORKSPACE,
   WRITES_NAN,
@@ -66,6 +67,7 @@ static float* old_v;
 static atomic_bool computing;
 
 static const char* why_not(const hilbench_case* asked) {
+  if (FAULT == SAYS_BLANKS) return " \n\t";
   return FAULT == SAYS_WHY_NOT ? "it is\nMonday" : asked->dtype != HILBENCH_FP32 ? "fp32 alone" : NULL;
 }
 

@@ -7,6 +7,7 @@ import csv
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,7 +38,7 @@ class CheatTest(LibraryCase):
         "coarse_after_30": f"{ROWS}|after the timing",
         "two_threads": "cores while it was timed|computed while it was not asked",
         "spins": "computed while it was not asked|cores while it was timed",
-        "computes_later": f"NaN|{TIMES}|computed while it was not asked|{ROWS}"}
+        "computes_later": f"NaN|key probe|{TIMES}|computed while it was not asked|{ROWS}"}
 
     def test_cheats_are_caught(self):
         for name, reason in self.CHEATS.items():
@@ -194,6 +195,31 @@ class GateTest(LibraryCase):
         self.gate("--allow-external", "--baseline", "mine=old", "--candidate", f"mine={sys.executable} new/plain.py",
                   "--budget", "5s", "--threshold", "50%", "-o", "out", statuses=(0, 1, 3))
         self.assertEqual([row["variant"] for row in self.rows()], ["mine/linear"])
+
+    def test_a_version_that_does_not_start_is_bad_input(self):
+        folder = self.program.folder / "it's new"
+        folder.mkdir()
+        for place in (self.program.folder, folder):
+            (place / "plain.py").write_text(PLAIN)
+        (self.program.folder / "broken.so").write_text("no library")
+        right = f"mine={sys.executable} plain.py"
+        self.refused("mine=old", "mine=broken.so", "broken.so")
+        self.file = self.sweep({"mine": f"{{command: [{sys.executable}, plain.py]}}"}, ["kernel: mine"])
+        self.refused(right, f"mine=false {'a' * 5000}", "'mine' exited with status 1")
+        self.refused(right, "mine=./nosuch", r"cannot start '\./nosuch' for 'mine'.*No such file")
+        self.refused("mine=python3 nosuch.py", right, "'mine' exited with status 2")
+        self.refused(right, "mine=sh -c 'exit 3'", "'mine' exited with status 3")
+        self.refused(right, "mine=echo '{}'", "hello needs protocol")
+        self.refused(f"{right} rival", right, "hello of a kernel needs `kernel` true")
+        self.refused(right, "mine=sh -c 'exit 3", "a quote that is not closed")
+        quoted = shlex.quote(str(folder / "plain.py"))  # with a blank and a quote in its name
+        self.gate("--allow-external", "--baseline", right, "--candidate", f"mine={sys.executable} {quoted}",
+                  "--budget", "1s", statuses=(0, 3))
+
+    def refused(self, baseline, candidate, complaint):
+        out, err = self.gate("--allow-external", "--baseline", baseline, "--candidate", candidate, statuses=(2,))
+        self.assertEqual(out, "")
+        self.assertRegex(err, rf"\Ahilbench: error: [^\n]*{complaint}[^\n]*\n\Z")
 
     def test_bad_calls_are_refused(self):
         allowed = ("--allow-external",)

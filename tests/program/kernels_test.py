@@ -3,6 +3,7 @@
 Usage: kernels_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
+import csv
 import pathlib
 import sys
 import unittest
@@ -129,6 +130,15 @@ class PythonTest(PythonCase):
             self.assertIn(reason, records[f"{name}/linear"]["reason"])
         self.assertEqual(records["prints/linear"]["status"], "skipped")
 
+    def test_what_it_prints_is_no_answer(self):
+        prints = "import os\nprint('in Python', flush=True)\nos.write(1, b'{}\\n')\nos.system('echo from a shell')\n"
+        kernels = self.bodies(self.python_with("numpy"), "numpy", {"mine": prints + "return q"})
+        script = self.program.folder / "mine.py"
+        at_import, rest = script.read_text().split("\n@kernel")
+        script.write_text(f"{at_import}\n{prints}\n@kernel{rest}")
+        record = self.measure(kernels, ["kernel: mine"], status=1)["mine/linear"]
+        self.assertIn("exceeds the tolerance", record["reason"], "all requests were answered")
+
     def test_dtypes_that_numpy_lacks_are_skipped(self):
         records = self.measure(self.bodies(self.python_with("numpy"), "numpy", {"mine": "return q"}), ["kernel: mine"],
                                case=CASE + ", dtype: bf16")
@@ -152,6 +162,7 @@ class LibraryTest(LibraryCase):
     FAULTS = {
         "none": ("ok", "^$"),
         "says_why_not": ("skipped", "^it is Monday$"),
+        "says_blanks": ("skipped", "^it gives no reason$"),
         "workspace": ("failed", r"declares 1048576.00 GiB of workspace: expects 0 to the [\d.]+ GiB that there are"),
         "negative_workspace": ("failed", "declares -0.00 GiB of workspace"),
         "writes_nan": ("failed", "1 of 768 output values are NaN"),
@@ -191,15 +202,28 @@ class LibraryTest(LibraryCase):
             "symbol": self.build("symbol", "-DOTHER_SYMBOL"),
             "needs": self.build("needs", "-L.", "-Wl,--no-as-needed", "-lneeded"),
             "absent": "{library: ./libabsent.so}",
-            "text": "{library: ./sweep.yaml}"}
+            "text": "{library: ./sweep.yaml}",
+            "empty": "{library: ./libempty.so}",
+            "cut": self.build("cut"),
+            "loop": "{library: ./libloop.so}",
+            "long": f"{{library: ./{'a' * 300}.so}}"}
+        for name, size in {"empty": 0, "cut": 5000}.items():
+            with open(self.program.folder / f"lib{name}.so", "ab") as file:
+                file.truncate(size)
+        (self.program.folder / "libloop.so").symlink_to("libloop.so")
         (self.program.folder / "libneeded.so").unlink()
         records = self.measure(kernels, [f"kernel: [{', '.join(kernels)}]"], status=1)
         for name, reason in {"old": "it has version 7 of the interface, this program has 1",
                              "symbol": "it exports no hilbench_kernel_table",
                              "needs": "libneeded.so: cannot open shared object file",
                              "absent": "there is no such library",
-                             "text": "invalid ELF header|file too short"}.items():
+                             "text": "invalid ELF header|file too short",
+                             "empty": r"\(\S+/libempty.so\): file too short$",
+                             "cut": r"\(\S+/libcut.so\): it is cut off: it has 5000 of \d+ bytes; build it again$",
+                             "loop": r"library cannot be read \(\S+/libloop.so\): Too many levels of symbolic links$",
+                             "long": r"library cannot be read \(\S+/a{300}.so\): File name too long$"}.items():
             self.assertRegex(records[f"{name}/linear"]["reason"], reason)
+            self.assertNotIn("filesystem error", records[f"{name}/linear"]["reason"])
 
     def test_orders_reach_a_library(self):
         kernels = {"mine": self.build("mine"), "blind": self.build("blind", "-DFAULT=LINEAR_ALWAYS")}
@@ -236,6 +260,36 @@ class LibraryTest(LibraryCase):
         self.assertRegex(out, r"(?m)mine/linear .*not known: what mine reads is not known")
         out, _ = self.program.run("costs", "sweep.yaml", "--allow-external")
         self.assertRegex(out, r"(?m)^ *mine/linear .* - *$")
+
+    def claims(self, *options):
+        self.program.run("report", "out", *options)
+        with open(self.program.folder / "out/tables/claims.csv", newline="") as file:
+            return {row["claimed"]: row["verdict"] for row in csv.DictReader(file) if row["measured"]}
+
+    def test_answers_the_claims_of_a_sweep(self):
+        self.measure({"mine": self.build("mine")}, ["kernel: mine, order: [linear, hilbert]"],
+                     case="sequence_length: 64, segments: [32], dilations: [1], heads: 2, head_dim: 16, device: cpu",
+                     more="claims: [dilated-kernel]")
+        self.assertEqual(self.claims(), {}, "the reports claim nothing of this case")
+        self.program.sweep("""
+test: {variant: dilated/hilbert, against: dilated/linear, control: dilated/random}
+claims:
+  - id: dilated-kernel
+    title: Hilbert order in any kernel
+    source: {seed: notes.txt, section: First try}
+    provenance: measured
+    how: one run
+    config: {heads: 2, head_dim: 16, dtype: fp32}
+    rows:
+      - {sequence_length: 64, segments: [32], dilations: [1], speedup: 900}
+      - {sequence_length: 64, segments: [32], dilations: [1], speedup: 700,
+         test: {variant: mine/hilbert, against: mine/linear, control: mine/random}}
+      - {sequence_length: 64, segments: [32], dilations: [1], speedup: 800,
+         test: {variant: other/hilbert, against: other/linear, control: other/random}}
+""", "claims.yaml")
+        verdicts = self.claims("--claims", "claims.yaml")
+        self.assertEqual(set(verdicts), {"900", "700"}, "`dilated` of a claim stands for each kernel, `mine` for itself")
+        self.assertFalse({"", "reproduced", "not testable here"} & set(verdicts.values()), verdicts)
 
     def test_failures_are_counted_once(self):
         self.measure({"mine": "{library: ./nothere.so}"}, ["kernel: mine"], status=1)

@@ -4,15 +4,31 @@
 #include <link.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 namespace hilbench {
+namespace {
+
+// The loader would wait for a writer of a pipe. Names without a slash are those that it searches for.
+bool is_special_file(const std::string& name) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(name, error);
+  return name.find('/') != std::string::npos && std::filesystem::exists(status) &&
+         !std::filesystem::is_regular_file(status);
+}
+
+}  // namespace
 
 LoadedLibrary::LoadedLibrary(const std::vector<std::string>& names, SymbolScope scope) {
   const int visible = scope == SymbolScope::everyone ? RTLD_GLOBAL : RTLD_LOCAL;
   for (const std::string& name : names) {
-    handle_ = dlopen(name.c_str(), RTLD_NOW | visible);
     name_ = name;
+    if (is_special_file(name)) {
+      if (why_.empty()) why_ = name + ": not a file, but a folder, a pipe or a device";
+      continue;
+    }
+    handle_ = dlopen(name.c_str(), RTLD_NOW | visible);
     if (handle_ != nullptr) return;
     if (const char* error = dlerror(); error != nullptr && why_.empty()) why_ = error;
   }

@@ -65,6 +65,15 @@ pid_t parent_of(pid_t process) {
   return parent;
 }
 
+// 'R': it runs, or waits for a core. 0 if the thread is gone.
+char thread_state(const std::filesystem::path& stat) {
+  std::ifstream in(stat);
+  std::string text;
+  std::getline(in, text);
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == std::string::npos || name_end + 2 >= text.size() ? '\0' : text[name_end + 2];
+}
+
 // The children of every process, by process.
 std::multimap<pid_t, pid_t> children_of_all() {
   std::multimap<pid_t, pid_t> children;
@@ -170,6 +179,17 @@ std::map<pid_t, double> waited_s(pid_t process) {
     if (in >> ran_ns >> waited_ns) waited[std::stoi(thread->path().filename())] = 1e-9 * waited_ns;
   }
   return waited;
+}
+
+std::optional<bool> computes(pid_t process) {
+  if (thread_state("/proc/thread-self/stat") != 'R') return std::nullopt;  // of this thread, which runs
+  const std::string self = std::to_string(::gettid());
+  std::error_code error;
+  std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), error), end;
+  if (error) return std::nullopt;
+  for (; !error && thread != end; thread.increment(error))
+    if (thread->path().filename() != self && thread_state(thread->path() / "stat") == 'R') return true;
+  return false;
 }
 
 void end_children_except(const std::set<pid_t>& kept) {

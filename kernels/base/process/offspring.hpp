@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -25,6 +26,9 @@ double processor_s(pid_t process);
 // Seconds that each thread of a process has waited for a core so far, by thread; empty if the system does not
 // say.
 std::map<pid_t, double> waited_s(pid_t process);
+// Whether a thread of a process computes or waits for a core, the calling thread aside. Nothing if the system
+// does not say, or the process is gone.
+std::optional<bool> computes(pid_t process);
 
 // Kills every child of this process that is not in `kept`, and all that descends from them, and waits for
 // their end, at most a few seconds.

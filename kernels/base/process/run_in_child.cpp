@@ -78,8 +78,9 @@ ProbeFinding probe(const std::function<ProbeFinding()>& look, double timeout_s) 
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!text) return {.text = fmt::format("did not answer within {} s", timeout_s)};
   if (text->empty())
-    return {.text = fmt::format("crashed when it was tried (signal {})",
-                                WIFSIGNALED(status) ? WTERMSIG(status) : 0)};
+    return {.text = WIFSIGNALED(status)
+                        ? fmt::format("crashed when it was tried (signal {})", WTERMSIG(status))
+                        : fmt::format("exited with status {} when it was tried", WEXITSTATUS(status))};
   return {.works = text->front() == '+', .text = text->substr(1)};
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
+#include <utility>
 
 namespace hilbench {
 
@@ -95,6 +95,36 @@ std::string shell_quoted(std::string_view text) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
   return fmt::format("'{}'", inside_quotes(text));
+}
+
+std::optional<std::vector<std::string>> shell_words(std::string_view command) {
+  std::vector<std::string> words;
+  bool inside = false;  // of a word, which may be empty: ''
+  char quote = 0;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (quote == 0 && std::string_view(" \t\n").find(c) != std::string_view::npos) {
+      inside = false;
+      continue;
+    }
+    if (!std::exchange(inside, true)) words.emplace_back();
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'') {
+      if (++i == command.size()) return std::nullopt;
+      // Within "..." it quotes these alone.
+      const bool quotes =
+          quote == 0 || std::string_view("$`\"\\\n").find(command[i]) != std::string_view::npos;
+      if (!quotes) words.back() += c;
+      if (command[i] != '\n') words.back() += command[i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0) return std::nullopt;
+  return words;
 }
 
 std::string regex_escaped(std::string_view text) {

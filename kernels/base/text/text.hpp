@@ -1,8 +1,10 @@
 // Making text from outside safe to show in a message or to pass to a shell or a regular expression.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hilbench {
 
@@ -26,6 +28,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // A shell word that means `text` exactly. inside_quotes: the part between its single quotes.
 std::string shell_quoted(std::string_view text);
 std::string inside_quotes(std::string_view text);
+// The words of a command as a shell cuts it: at blanks and line breaks, but for those in '...' and "..." and
+// behind a backslash. Nothing is expanded. std::nullopt if a quote is not closed or a backslash comes last.
+std::optional<std::vector<std::string>> shell_words(std::string_view command);
 // A regular expression that matches `text` exactly.
 std::string regex_escaped(std::string_view text);
 

@@ -24,6 +24,18 @@ import sys
 import time
 
 PROTOCOL = 2
+CACHE = os.environ.pop("HILBENCH_CACHE", None)  # set if hilbench started this process, and not for what it starts
+
+
+def stream_of_answers():
+    """The standard output, over which hilbench is answered. From now on it is the standard error to all else, also to
+    libraries and to other processes."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return answers
+
+
+ANSWERS = stream_of_answers() if CACHE else None
 WARM_UPS = 3
 BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
 
@@ -202,10 +214,8 @@ class Kernel:
         return self.function(*arguments)
 
     def serve(self):
-        """Answers hilbench until it has no more requests; does not return. What the kernel prints goes to the standard
-        error."""
-        answers = os.fdopen(os.dup(1), "w")
-        os.dup2(2, 1)
+        """Answers hilbench until it has no more requests; does not return."""
+        answers = ANSWERS or stream_of_answers()
         for line in sys.stdin:
             request = json.loads(line)
             try:
@@ -252,7 +262,7 @@ class Kernel:
         for _ in range(WARM_UPS):
             self._run_once()
         # With warm caches an execution goes before the timed ones: the processor slept, or computed something else.
-        self.untimed = 1 if os.environ.get("HILBENCH_CACHE") == "warm" else 0
+        self.untimed = 1 if CACHE == "warm" else 0
         described = {"timer": self.tensors.timer, "untimed": self.untimed, "tensors": type(self.tensors).__name__}
         if isinstance(self.tensors, TorchTensors):
             described["torch"] = str(self.tensors.torch.__version__)

@@ -129,6 +129,23 @@ TEST(ComparisonPrograms, StartWhenTheyAreLoadedAtTheLatest) {
   EXPECT_EQ(load(programs, task.records[0])->description().at("name"), "x");
 }
 
+// Seconds of this many requests.
+double answered_in_s(const std::string& before, int requests) {
+  const ComparisonTask task = task_of({kHello + R"(read line; echo '{"timer": "t"}'; )" + before +
+                                       R"( while read line; do echo '{"times_ns": [1000]}'; done)"});
+  ComparisonPrograms programs(task);
+  const auto program = load(programs, task.records[0]);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < requests; ++i) program->run(1);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(ComparisonPrograms, AreWaitedForOnlyWhileTheyCompute) {
+  constexpr double kLongest_s = 2 * 0.02;  // before a request and after it
+  EXPECT_LT(answered_in_s("", 25), 0.6 * 25 * kLongest_s);
+  EXPECT_GE(answered_in_s("while :; do :; done & ", 5), 5 * kLongest_s) << "idle threads may spin";
+}
+
 TEST(ComparisonPrograms, EndWithTheirOwnerThoughNobodyGreetedThem) {
   const std::string file = testing::TempDir() + "hilbench_programs_" + std::to_string(::getpid());
   pid_t started = 0;

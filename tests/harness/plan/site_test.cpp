@@ -19,6 +19,17 @@ TEST(Site, EachProcessOfAHostTakesAGpu) {
   EXPECT_FALSE(gpu_of_process({}, 0));
 }
 
+// Whatever this build lacks.
+TEST(Site, WhatNoGpuHoldsIsSaidFirst) {
+  const Sweep sweep = parse_sweep(
+      "name: plan\ncases: [{sequence_length: 1024, heads: 1099511627776, device: cuda}]\nvariants: [{kernel: "
+      "dilated}]\n",
+      "plan.yaml");
+  const Site site = find_site(sweep, {.use = SiteUse::plan_only, .planned_gpu = named_gpu("h100")});
+  expect_skipped(make_plan(sweep, site).comparisons.at(0).variants.at(0),
+                 "does not fit: the comparison would need");
+}
+
 TEST(Site, APlanTakesTheNamedGpuForThoseOfTheMachine) {
   const Sweep sweep = parse_sweep(
       "name: plan\ncases: [{sequence_length: 4096, device: cuda}]\nvariants: [{kernel: dilated}]\n",

@@ -47,5 +47,17 @@ TEST(Quoting, NamesNeverBecomeCommands) {
   EXPECT_EQ(regex_escaped("a.b+c@d/e|f"), "a\\.b\\+c@d/e\\|f");
 }
 
+TEST(Quoting, WordsAreThoseOfAShell) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(shell_words("  python3\tmine.py\n"), (Words{"python3", "mine.py"}));
+  EXPECT_EQ(shell_words(R"('a b'/c "d e"f g\ h '' "")"), (Words{"a b/c", "d ef", "g h", "", ""}));
+  EXPECT_EQ(shell_words(R"("a\"b\c" 'd\e"' \')"), (Words{R"(a"b\c)", R"(d\e")", "'"}));
+  EXPECT_EQ(shell_words(" "), Words{});
+  for (const char* open : {"'a", "\"a'", "a\\", "\"a\\\""})
+    EXPECT_EQ(shell_words(open), std::nullopt) << open;
+  for (const std::string& text : Words{"a b'c$(d)", "", "e\\f\"g"})
+    EXPECT_EQ(shell_words(shell_quoted(text)), Words{text});
+}
+
 }  // namespace
 }  // namespace hilbench
