@@ -196,12 +196,7 @@ class WgmmaSectors {
       sectors_[MemoryPath::tables] +=
           {1, table_sectors(tile.query_row + row, std::max<std::int64_t>(rows, 1))};
       if (rows == 0) continue;
-      std::vector<std::int64_t> bytes;
-      for (std::int64_t i = 0; i < rows; ++i) {
-        const std::int64_t to = branch.query_rows[static_cast<std::size_t>(tile.query_row + first + i)];
-        bytes.push_back(4 * ((tile.batch * work_.sequence_length + to) * work_.heads + tile.head));
-      }
-      sectors_[MemoryPath::stores] += {1, distinct_sectors(bytes, 4)};
+      sectors_[MemoryPath::stores] += {1, lse_sectors(work_, branch, tile, first, rows)};
       sectors_[MemoryPath::stores] += {work_.head_dim / 32, rows * work_.head_dim / 16};
     }
   }

@@ -61,6 +61,25 @@ TEST(DerivedSectors, MmaByHand) {
   EXPECT_EQ(sectors[MemoryPath::stores].sectors, 256 * 8 + 256 * 4 / 32);
 }
 
+// 256 positions that see each other: two tiles, each of which reads 256 slots in four blocks of 64 keys. Four
+// warps read nine fields of the tile at the start and three for each eight rows; a mask's number for every
+// block but the first; of a mask 8 bytes a lane. Without a mask no block has one; a causal mask halves the
+// keys of the first tile, and the blocks of the diagonal have masks.
+TEST(DerivedSectors, MmaWindowsByHand) {
+  Case work = dense_case(256, Dtype::bf16);
+  work.pattern.clear();
+  work.windows = {{.extent = 256, .window = 256}};
+  const Sectors all = sectors_on("a100", work, "dilated_mma");
+  const std::int64_t fields = 2 * (4 * 9 + 16 * 3);
+  EXPECT_EQ(all[MemoryPath::copies].sectors, 2 * (128 + 2 * 256) * 8);
+  EXPECT_EQ(all[MemoryPath::tables].sectors, fields + 2 * 256 * 4 / 32 + 2 * 4 * 3);
+  EXPECT_EQ(all[MemoryPath::stores].sectors, 256 * 8 + 256 * 4 / 32);
+  work.mask = Mask::causal;
+  const Sectors causal = sectors_on("a100", work, "dilated_mma");
+  EXPECT_EQ(causal[MemoryPath::copies].sectors, (2 * 128 + 2 * 128 + 2 * 256) * 8);
+  EXPECT_EQ(causal[MemoryPath::tables].sectors, fields + (128 + 256) * 4 / 32 + 4 * (1 + 3) + 2 * 4 * 2 * 8);
+}
+
 // A row of fp32 is 512 bytes. A GTX 1080 reads it by loads, an A100 by copies. Copies read a sector twice if
 // its halves go to two lines of shared memory.
 TEST(DerivedSectors, SimtByHandOnEveryGpu) {

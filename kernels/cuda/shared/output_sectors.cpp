@@ -168,4 +168,16 @@ std::int64_t lse_sectors(const Case& work, const IndexTile& tile, std::int64_t f
   return distinct_sectors({bytes.data(), static_cast<std::size_t>(rows)}, 4);
 }
 
+std::int64_t lse_sectors(const Case& work, const BranchIndex& windows, const IndexTile& tile,
+                         std::int64_t first, std::int64_t rows) {
+  if (windows.query_rows.empty()) return lse_sectors(work, tile, first, rows);
+  std::array<std::int64_t, kLanes> bytes;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int64_t row = windows.query_rows[static_cast<std::size_t>(tile.query_row + first + i)];
+    bytes[static_cast<std::size_t>(i)] =
+        4 * ((tile.batch * work.sequence_length + row) * work.heads + tile.head);
+  }
+  return distinct_sectors({bytes.data(), static_cast<std::size_t>(rows)}, 4);
+}
+
 }  // namespace hilbench::cuda

@@ -28,5 +28,8 @@ Asked cleared_windows(const Case& work, const WrittenRows& written);
 
 // Rows of LSE that a request of `rows` lanes touches, from query `first` of a tile on.
 std::int64_t lse_sectors(const Case& work, const IndexTile& tile, std::int64_t first, std::int64_t rows);
+// The same of windows, whose queries may be of any rows.
+std::int64_t lse_sectors(const Case& work, const BranchIndex& windows, const IndexTile& tile,
+                         std::int64_t first, std::int64_t rows);
 
 }  // namespace hilbench::cuda
