@@ -6,7 +6,6 @@
 #include <array>
 
 #include "baselines/table.hpp"
-#include "kernels/windows/case_index.hpp"
 
 namespace hilbench {
 namespace {
@@ -59,10 +58,11 @@ Refusal why_no_sectors(const Case& work, const Variant& variant, const Implement
 }
 
 Index streamed_index(const Case& work, const KernelChoice& choice, const Implementation& implementation,
-                     const StreamDevice& device) {
+                     const StreamDevice& device, IndexContents contents) {
   return case_index(work, choice, implementation.stream->tile_rows(work, device),
                     {.causal = implementation.causal_traversal,
-                     .at_once = std::max<std::int64_t>(1, device.multiprocessors)});
+                     .at_once = std::max<std::int64_t>(1, device.multiprocessors)},
+                    contents);
 }
 
 std::map<std::string, Counter> sector_counters(const Sectors& sectors) {

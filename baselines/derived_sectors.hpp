@@ -10,6 +10,7 @@
 #include "kernels/implementation.hpp"
 #include "kernels/index/sectors.hpp"
 #include "kernels/machine/gpu.hpp"
+#include "kernels/windows/case_index.hpp"
 
 namespace hilbench {
 
@@ -25,9 +26,10 @@ const Implementation* streamed_implementation(const Case& work, const Variant& v
 Refusal why_no_sectors(const Case& work, const Variant& variant, const Implementation* implementation,
                        const StreamDevice& device);
 
-// The index that the kernel reads. why_no_sectors() must have no objection.
+// The index that the kernel reads, or its shape, from which the sectors of kernels for GPUs can be told.
+// why_no_sectors() must have no objection.
 Index streamed_index(const Case& work, const KernelChoice& choice, const Implementation& implementation,
-                     const StreamDevice& device);
+                     const StreamDevice& device, IndexContents contents = IndexContents::all);
 
 // As counters of a record, `derived_...`, with source `derived`; their counts are not measured.
 std::map<std::string, Counter> sector_counters(const Sectors& sectors);

@@ -65,7 +65,8 @@ const Sectors& SectorComparison::derived(const Record& record, const Implementat
     const KernelChoice& choice = record.variant.kernel();
     const StreamDevice device = stream_device(gpu);
     at->second = implementation.stream->sectors(
-        record.work, choice, streamed_index(record.work, choice, implementation, device), device);
+        record.work, choice,
+        streamed_index(record.work, choice, implementation, device, IndexContents::shape), device);
   }
   return at->second;
 }
