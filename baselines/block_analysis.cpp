@@ -20,14 +20,14 @@ std::int64_t row_bytes_of(const Case& work) {
 }
 
 // Lines of one tensor that hold rows of several slots.
-std::int64_t lines_of_several_slots(const Case& work) {
+std::int64_t lines_of_several_slots(const Case& work, std::int64_t line_bytes) {
   const std::int64_t slot_bytes = work.kv_heads * row_bytes_of(work);
-  if (slot_bytes % kLineBytes == 0) return 0;
+  if (slot_bytes % line_bytes == 0) return 0;
   std::int64_t lines = 0, last = -1;
   for (std::int64_t slot = 1; slot < work.batch * work.sequence_length; ++slot) {
     const std::int64_t border = slot * slot_bytes;
-    if (border % kLineBytes == 0 || border / kLineBytes == last) continue;
-    last = border / kLineBytes;
+    if (border % line_bytes == 0 || border / line_bytes == last) continue;
+    last = border / line_bytes;
     ++lines;
   }
   return lines;
@@ -232,9 +232,8 @@ std::string BlockAnalysis::sentence() const {
     case CacheView::table:
       return fmt::format(
           "K and V cannot change: all {} blocks of keys are the same, lines are renamed; tables and rows "
-          "past "
-          "lists: {:+.2g} % of the sectors read",
-          blocks, 100 * (read_ratio() - 1));
+          "past lists: {:+.2g} % of the {} read",
+          blocks, 100 * (read_ratio() - 1), unit.name);
     case CacheView::shared:
       return fmt::format("may change by at most {}: {} lines hold rows of several slots", times(most_ratio()),
                          shared_lines);
@@ -246,8 +245,8 @@ std::string BlockAnalysis::sentence() const {
     case CacheView::keys:
       return fmt::format(
           "may change by at most {}: {} of {} tiles have other queries or keys; {:+.3g} % of the "
-          "sectors read",
-          times(most_ratio()), changed_tiles, tiles, 100 * (read_ratio() - 1));
+          "{} read",
+          times(most_ratio()), changed_tiles, tiles, 100 * (read_ratio() - 1), unit.name);
   }
   return "";
 }
@@ -268,20 +267,20 @@ KernelChoice linear_choice(KernelChoice choice) {
 }
 
 BlockAnalysis analyse_blocks(const Case& work, const KernelChoice& choice,
-                             const Implementation& implementation, const Gpu& gpu) {
-  const StreamDevice device = stream_device(gpu);
+                             const Implementation& implementation, const StreamDevice& device) {
   const SectorStream& stream = *implementation.stream;
-  const Index own = streamed_index(work, choice, implementation, gpu);
+  const Index own = streamed_index(work, choice, implementation, device);
   const KernelChoice of_linear = linear_choice(choice);
-  const Index linear = streamed_index(work, of_linear, implementation, gpu);
-  BlockAnalysis analysis{.shared_lines = lines_of_several_slots(work),
-                         .moved_queries = moved_rows(own.q_slots)};
+  const Index linear = streamed_index(work, of_linear, implementation, device);
+  BlockAnalysis analysis{.shared_lines = lines_of_several_slots(work, stream.unit.line_bytes),
+                         .moved_queries = moved_rows(own.q_slots),
+                         .unit = stream.unit};
   analysis.own = stream.sectors(work, choice, own, device);
   analysis.linear = stream.sectors(work, of_linear, linear, device);
   for (std::size_t branch = 0; branch < own.branches.size(); ++branch)
     compare_branch(own, linear, branch, stream.block_keys(work, device), analysis);
   const PatternCounts counts = count_work(work);
-  const double row_sectors = static_cast<double>(row_bytes_of(work)) / static_cast<double>(kSectorBytes);
+  const double row_sectors = static_cast<double>(row_bytes_of(work)) / static_cast<double>(stream.unit.bytes);
   analysis.least_sectors = (2 * counts.kv_rows + counts.covered_rows) * row_sectors;
   analysis.view = view_of(analysis, moved_rows(own.k_slots) > 0 || analysis.moved_queries > 0);
   return analysis;

@@ -17,11 +17,8 @@
 #include "kernels/case/variant.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/index/sectors.hpp"
-#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
-
-inline constexpr std::int64_t kLineBytes = 128;  // of the caches of GPUs
 
 // same: nothing is moved. renamed: lines are renamed, and no sector more or less is read. table: lines of K
 // and V are renamed, and other sectors of tables, or of rows past a list, are read. shared: rows are renamed,
@@ -37,6 +34,7 @@ struct BlockAnalysis {
   std::int64_t moved_tiles = 0;                 // at another place of the sequence, or walked the other way
   std::int64_t shared_lines = 0;                // of K (as many of V) that hold rows of several slots
   std::int64_t moved_queries = 0;               // rows of Q at another slot
+  StreamUnit unit = {};                         // of what follows
   Sectors own, linear;                          // of the variant, and of linear order
   double least_sectors = 0;                     // of Q, K and V, each read once
 
@@ -54,7 +52,7 @@ KernelChoice linear_choice(KernelChoice choice);
 
 // why_no_sectors() must have no objection. Throws UsageError if the order cannot be built.
 BlockAnalysis analyse_blocks(const Case& work, const KernelChoice& choice,
-                             const Implementation& implementation, const Gpu& gpu);
+                             const Implementation& implementation, const StreamDevice& device);
 
 // As counters of a record, `derived_...`: blocks and tiles, and how many of them are not those of linear
 // order.

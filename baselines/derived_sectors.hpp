@@ -1,4 +1,5 @@
-// The sectors of a variant on a GPU, derived (kernels/index/sectors.hpp): nothing is run.
+// The sectors of a variant on a GPU, or its lines on a processor, derived (kernels/index/sectors.hpp):
+// nothing is run.
 #pragma once
 
 #include <map>
@@ -9,21 +10,26 @@
 #include "kernels/implementation.hpp"
 #include "kernels/index/sectors.hpp"
 #include "kernels/machine/gpu.hpp"
+#include "kernels/windows/case_index.hpp"
 
 namespace hilbench {
 
-// What computes the variant on that GPU in a build with all code: of `dilated` the first kernel of the table
-// whose sectors are derived for the case. Null if nothing of the name runs on GPUs.
-const Implementation* streamed_implementation(const Case& work, const Variant& variant, const Gpu& gpu);
+StreamDevice stream_device(const Gpu& gpu);
+
+// What computes the variant on that device in a build with all code: of `dilated` the first kernel of the
+// table whose sectors are derived for the case. Null if nothing of the name runs on devices of the case's
+// kind.
+const Implementation* streamed_implementation(const Case& work, const Variant& variant,
+                                              const StreamDevice& device);
 
 // Why the sectors of the variant are not known; nothing if they are.
 Refusal why_no_sectors(const Case& work, const Variant& variant, const Implementation* implementation,
-                       const Gpu& gpu);
+                       const StreamDevice& device);
 
-// The index that the kernel reads. why_no_sectors() must have no objection.
+// The index that the kernel reads, or its shape, from which the sectors of kernels for GPUs can be told.
+// why_no_sectors() must have no objection.
 Index streamed_index(const Case& work, const KernelChoice& choice, const Implementation& implementation,
-                     const Gpu& gpu);
-StreamDevice stream_device(const Gpu& gpu);
+                     const StreamDevice& device, IndexContents contents = IndexContents::all);
 
 // As counters of a record, `derived_...`, with source `derived`; their counts are not measured.
 std::map<std::string, Counter> sector_counters(const Sectors& sectors);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -40,14 +41,18 @@ struct PlanArguments {
 ExitCode sectors_command(const PlanArguments& arguments) {
   const Sweep sweep = sweep_of(arguments.sweep);
   const Site site = planned_site(sweep, arguments.sweep, arguments.gpu, 1);
-  if (!site.gpu)
+  const Plan plan = plan_of(arguments.sweep, sweep, site);
+  const bool on_gpus =
+      std::any_of(plan.comparisons.begin(), plan.comparisons.end(),
+                  [](const Comparison& each) { return each.work.device == DeviceKind::cuda; });
+  if (on_gpus && !site.gpu)
     throw UsageError({.what = "no GPU is named",
                       .where = "--sectors",
                       .why = site.gpu_absence,
                       .remedy = fmt::format("name one: --gpu {}", fmt::join(names_of_gpus(), ", "))});
-  const std::vector<SectorRow> rows = sector_rows(plan_of(arguments.sweep, sweep, site), *site.gpu);
-  fmt::print(
-      "{}", arguments.json ? sector_json(rows, *site.gpu) : sector_table(rows, *site.gpu, screen_of(stdout)));
+  const Gpu* gpu = on_gpus ? &*site.gpu : nullptr;
+  const std::vector<SectorRow> rows = sector_rows(plan, gpu);
+  fmt::print("{}", arguments.json ? sector_json(rows, gpu) : sector_table(rows, gpu, screen_of(stdout)));
   return ExitCode::done;
 }
 
@@ -91,10 +96,10 @@ void add_plan(Commands& commands) {
   add_sweep_options(options, arguments->sweep);
   options.flag("--longest", arguments->longest,
                "print instead, for each case, the longest sequence that fits the device's memory");
-  options.flag(
-      "--sectors", arguments->sectors,
-      "print instead which 32-byte sectors each variant asks for on a GPU, and whether its order can "
-      "change what a cache sees");
+  options.flag("--sectors", arguments->sectors,
+               "print instead which 32-byte sectors each variant asks for on a GPU, or 64-byte lines on a "
+               "processor, and "
+               "whether its order can change what a cache sees");
   options.flag("--json", arguments->json, "print --sectors as JSON");
   options.choice("--gpu", arguments->gpu, names_of_gpus(),
                  "plan every case for a GPU that need not be here, by its data sheet");

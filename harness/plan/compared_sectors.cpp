@@ -81,8 +81,10 @@ const Sectors& SectorComparison::derived(const Record& record, const Implementat
   const auto [at, added] = known_.try_emplace(key);
   if (added) {
     const KernelChoice& choice = record.variant.kernel();
+    const StreamDevice device = stream_device(gpu);
     at->second = implementation.stream->sectors(
-        record.work, choice, streamed_index(record.work, choice, implementation, gpu), stream_device(gpu));
+        record.work, choice,
+        streamed_index(record.work, choice, implementation, device, IndexContents::shape), device);
   }
   return at->second;
 }
@@ -91,7 +93,7 @@ void SectorComparison::add(const Record& record) {
   if (!counted_on_gpu(record)) return;
   const Gpu gpu = gpu_of(record);
   const Implementation* implementation = find_implementation(record.kernel, DeviceKind::cuda);
-  if (Refusal reason = why_no_sectors(record.work, record.variant, implementation, gpu)) {
+  if (Refusal reason = why_no_sectors(record.work, record.variant, implementation, stream_device(gpu))) {
     const bool rival = record.variant.is_baseline() || implementation == nullptr;
     ++found_.not_compared[rival ? "what rivals and limits read is not known" : *reason];
     return;

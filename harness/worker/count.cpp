@@ -78,12 +78,14 @@ std::map<std::string, Counter> derived_counters(const TaskContext& run, const Re
   const std::vector<Gpu> gpus = survey_gpus().gpus;
   const auto gpu = std::find_if(gpus.begin(), gpus.end(),
                                 [&](const Gpu& each) { return each.ordinal == run.task.device_ordinal; });
-  if (gpu == gpus.end() || why_no_sectors(record.work, record.variant, implementation, *gpu)) return {};
-  auto counters = sector_counters(
-      implementation->stream->sectors(record.work, record.variant.kernel(), index, stream_device(*gpu)));
+  if (gpu == gpus.end()) return {};
+  const StreamDevice device = stream_device(*gpu);
+  if (why_no_sectors(record.work, record.variant, implementation, device)) return {};
+  auto counters =
+      sector_counters(implementation->stream->sectors(record.work, record.variant.kernel(), index, device));
   if (!has_windows(record.work))
     counters.merge(
-        block_counters(analyse_blocks(record.work, record.variant.kernel(), *implementation, *gpu)));
+        block_counters(analyse_blocks(record.work, record.variant.kernel(), *implementation, device)));
   return counters;
 }
 

@@ -20,6 +20,8 @@
 #include "kernels/case/pattern.hpp"
 #include "kernels/cpu/dilated_cpu_backward.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
+#include "kernels/cpu/tile_buffers.hpp"
+#include "kernels/cpu/tile_lines.hpp"
 #include "kernels/cpu/tile_operands.hpp"
 #include "kernels/cpu/uncovered_rows.hpp"
 #include "kernels/machine/host.hpp"
@@ -81,10 +83,9 @@ std::int64_t tile_rows(const Case& work) {
   return std::min(fair, longest);
 }
 
-Refusal why_not(const Case& work, const Variant&) {
+// On any processor.
+Refusal why_not_case(const Case& work) {
   if (work.dtype == Dtype::fp16) return "dilated_cpu stores fp32 or bf16, not fp16";
-  if (work.dtype == Dtype::bf16)
-    if (const Bf16Choice choice = chosen_bf16_products(); choice.against) return choice.against;
   if (work.ring_size > 1) return "dilated_cpu runs on one rank";
   if (work.head_dim < kMinHeadDim || work.head_dim > kMaxHeadDim)
     return fmt::format("dilated_cpu takes head_dim {} to {}, not {}", kMinHeadDim, kMaxHeadDim,
@@ -92,6 +93,12 @@ Refusal why_not(const Case& work, const Variant&) {
   if (work.sequence_length > kMostPositions)
     return "dilated_cpu numbers rows with 32 bits: sequence_length must stay below 2^31";
   return std::nullopt;
+}
+
+Refusal why_not(const Case& work, const Variant&) {
+  if (work.dtype == Dtype::bf16)
+    if (const Bf16Choice choice = chosen_bf16_products(); choice.against) return choice.against;
+  return why_not_case(work);
 }
 
 // True if O has to be kept in fp32 until the last branch is merged: several branches with bf16 results.
@@ -203,6 +210,16 @@ nlohmann::json library() {
           {"bf16_products", name_of(chosen_bf16_products().products)}};
 }
 
+const SectorStream kStream = {
+    .since = "2026-11-30T00:00:00Z",
+    .unit = {.name = "lines", .bytes = kLineBytes, .line_bytes = kLineBytes},
+    .why_not = [](const Case& work, const StreamDevice&) { return why_not_case(work); },
+    .tile_rows = [](const Case& work, const StreamDevice&) { return tile_rows(work); },
+    .block_keys = [](const Case&, const StreamDevice&) { return static_cast<std::int64_t>(kKeyBlock); },
+    .sectors = [](const Case& work, const KernelChoice&, const Index& index,
+                  const StreamDevice&) { return tile_lines(work, index); },
+};
+
 }  // namespace
 
 const Implementation kDilatedCpu = {
@@ -217,6 +234,7 @@ const Implementation kDilatedCpu = {
     .why_not = why_not,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
+    .stream = &kStream,
     .library = library,
 };
 

@@ -46,25 +46,13 @@ void UncoveredRows::clear(void* o, Dtype o_dtype, float* lse, int threads) const
   const Clearing clearing =
       rows * work_.heads * head_bytes >= kStreamedBytes ? Clearing::past_caches : Clearing::cached;
   const auto clear_heads = [&](std::int64_t begin, std::int64_t end) {
-    if (begin == end) return;
     hilbench::clear(static_cast<std::byte*>(o) + begin * head_bytes,
                     static_cast<std::size_t>((end - begin) * head_bytes), clearing);
     std::fill(lse + begin, lse + end, -std::numeric_limits<float>::infinity());
   };
-  // Everything between two covered heads is cleared at once, across rows.
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int part = 0; part < threads; ++part) {
-    std::vector<std::int64_t> covering;
-    const std::int64_t first = rows * part / threads, last = rows * (part + 1) / threads;
-    std::int64_t done = first * work_.heads;
-    for (std::int64_t row = first; row < last; ++row) {
-      covering_heads(row % work_.sequence_length, covering);
-      for (const std::int64_t head : covering) {
-        clear_heads(done, row * work_.heads + head);
-        done = row * work_.heads + head + 1;
-      }
-    }
-    clear_heads(done, last * work_.heads);
+    for_each(rows * part / threads, rows * (part + 1) / threads, clear_heads);
     finish_clearing(clearing);
   }
 }

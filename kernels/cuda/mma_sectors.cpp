@@ -18,6 +18,9 @@ constexpr std::int64_t kAligned = kSectorBytes / 4;  // numbers of a table in a 
 // How often a warp reads fields of its tile: the compiler keeps few of them in registers. Of the machine code
 // for sm_90; a read is one sector, which the L1 mostly holds. A further read comes with each store of O.
 constexpr std::int64_t kStartReads = 22, kGatheredReads = 3, kMaskReads = 4;
+// The same of windows, where the fields are read again for each eight rows of O.
+constexpr std::int64_t kWindowStartReads = 9, kWindowRowReads = 3;
+constexpr std::int64_t kMaskSectors = kLanes * 8 / kSectorBytes;  // of a warp: 8 bytes a lane
 
 constexpr std::int64_t block_keys(std::int64_t head_dim) {
   return head_dim == 256 ? 32 : 64;
@@ -36,6 +39,10 @@ class MmaSectors {
         rows_(choice.rows) {}
 
   Sectors count() {
+    if (has_windows(work_)) {
+      add_windows();
+      return sectors_;
+    }
     if (output_.clears) sectors_ += cleared_rows(work_, output_);
     for (const BranchIndex& branch : index_.branches) {
       const bool gathered = !slot_stride(branch, rows_);
@@ -90,6 +97,50 @@ class MmaSectors {
     }
   }
 
+  // Windows on a grid: each tile reads a list of keys, and masks of its blocks.
+  void add_windows() {
+    const BranchIndex& branch = index_.branches.front();
+    for (const IndexTile& tile : branch.tiles) {
+      sectors_ += copies(tile_rows_, tile.query_count);
+      sectors_ += sectors_of_blocks(
+          tile.key_count, keys_, [&](std::int64_t valid) { return block(valid, tile.key_begin % kAligned); });
+      add_masks(branch, tile);
+      add_window_output(branch, tile);
+      sectors_[MemoryPath::tables] += Asked{1, 1} * (kWarps * kWindowStartReads);
+    }
+  }
+
+  // Each warp reads the number of the mask of every visit but the first, and its words of every mask.
+  void add_masks(const BranchIndex& branch, const IndexTile& tile) {
+    const std::int64_t begin = branch.block_begin[static_cast<std::size_t>(tile.query_row / kMaskedRows)];
+    const std::int64_t visits = (tile.key_count + keys_ - 1) / keys_;
+    if (visits == 0) return;
+    std::int64_t masks = 0;
+    for (std::int64_t visit = 0; visit < visits; ++visit) {
+      const std::int64_t block = visit * keys_ / kMaskedKeys;
+      // The last block of a list has a mask if it is short.
+      const bool is_short = (block + 1) * kMaskedKeys > tile.key_count;
+      const bool masked = branch.mask_of_block[static_cast<std::size_t>(begin + block)] != kUnmasked;
+      masks += is_short || masked ? 1 : 0;
+    }
+    sectors_[MemoryPath::tables] += Asked{visits - 1 + masks, visits - 1 + kMaskSectors * masks} * kWarps;
+  }
+
+  void add_window_output(const BranchIndex& branch, const IndexTile& tile) {
+    const std::int64_t requests = work_.head_dim / 16;
+    for (std::int64_t first = 0; first < tile_rows_; first += kHalfRows) {
+      sectors_[MemoryPath::tables] += {kWindowRowReads, kWindowRowReads};
+      const std::int64_t rows = std::clamp<std::int64_t>(tile.query_count - first, 0, kHalfRows);
+      if (!branch.query_rows.empty()) {  // rows past the last query repeat it
+        const std::int64_t row = tile.query_row + std::min<std::int64_t>(first, tile.query_count - 1);
+        sectors_[MemoryPath::tables] += {1, table_sectors(row, std::max<std::int64_t>(rows, 1))};
+      }
+      if (rows == 0) continue;
+      sectors_[MemoryPath::stores] += {1, lse_sectors(work_, branch, tile, first, rows)};
+      sectors_[MemoryPath::stores] += {requests, requests * rows};
+    }
+  }
+
   // Fields of the tile, as each warp reads them again.
   void add_fields(const IndexTile& tile, bool gathered) {
     std::int64_t reads = kWarps * (kStartReads + (gathered ? kGatheredReads : 0));
@@ -126,7 +177,8 @@ Refusal why_not_mma(const Case& work, const StreamDevice& device) {
   if (work.dtype == Dtype::fp32) return Refusal("it reads fp16 and bf16 only");
   for (const int head_dim : {32, 64, 96, 128, 256})
     if (work.head_dim == head_dim)
-      return has_windows(work) ? Refusal("its reads of masks of windows are not derived") : std::nullopt;
+      return has_windows(work) && head_dim == 256 ? Refusal("it computes windows with head_dim 32 to 128")
+                                                  : std::nullopt;
   return Refusal("it has head_dim 32, 64, 96, 128 and 256");
 }
 

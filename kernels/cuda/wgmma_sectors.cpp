@@ -18,7 +18,8 @@ namespace {
 constexpr std::int64_t kKeys = 128, kGroupRows = 64, kWarpRows = 16, kHalfRows = 8, kLanes = 32;
 constexpr std::int64_t kClearingWarps = 2;
 constexpr std::int64_t kMaskSectors = kLanes * 8 / kSectorBytes;  // of a warp: 8 bytes a lane
-constexpr std::int64_t kTileLoads = 3;  // of the list of tiles: 48 bytes, 16 at a time
+constexpr std::int64_t kTileLoads = 3;   // of the list of tiles: 48 bytes, 16 at a time
+constexpr Asked kLaunchStores = {2, 2};  // the last block sets the two counters of tiles to zero
 
 class WgmmaSectors {
  public:
@@ -50,6 +51,7 @@ class WgmmaSectors {
           clear_beside(strided);
       }
       clear = false;
+      if (!branch.tiles.empty()) sectors_[MemoryPath::clears] += kLaunchStores;
       for (const IndexTile& tile : branch.tiles) {
         sectors_[MemoryPath::tables] += {kTileLoads, kTileLoads};
         add_queries(tile);
@@ -123,7 +125,11 @@ class WgmmaSectors {
     for (std::int64_t first = 0; first < tile.query_count; first += kWarpRows) {
       const std::int64_t rows = std::min<std::int64_t>(tile.query_count - first, kWarpRows);
       const bool whole = by_map && rows == kWarpRows;
-      if (whole) sectors_[MemoryPath::stores] += {halves_, rows * row_sectors_};
+      if (whole) {
+        const Asked boxes = {halves_, rows * row_sectors_};
+        sectors_[MemoryPath::stores] += boxes;
+        sectors_.tma_stores += boxes;
+      }
       for (std::int64_t half = 0; half < rows; half += kHalfRows) {
         const std::int64_t count = std::min(rows - half, kHalfRows);
         const Asked lse = {1, lse_sectors(work_, tile, first + half, count)};
@@ -143,6 +149,7 @@ class WgmmaSectors {
   void add_windows() {
     const BranchIndex& branch = index_.branches.front();
     const std::vector<std::int64_t> fullest = fullest_blocks(branch);
+    if (!branch.tiles.empty()) sectors_[MemoryPath::clears] += kLaunchStores;
     for (const IndexTile& tile : branch.tiles) {
       const std::int64_t blocks = (tile.key_count + kKeys - 1) / kKeys;
       sectors_[MemoryPath::tables] += {kTileLoads, kTileLoads};
@@ -189,12 +196,7 @@ class WgmmaSectors {
       sectors_[MemoryPath::tables] +=
           {1, table_sectors(tile.query_row + row, std::max<std::int64_t>(rows, 1))};
       if (rows == 0) continue;
-      std::vector<std::int64_t> bytes;
-      for (std::int64_t i = 0; i < rows; ++i) {
-        const std::int64_t to = branch.query_rows[static_cast<std::size_t>(tile.query_row + first + i)];
-        bytes.push_back(4 * ((tile.batch * work_.sequence_length + to) * work_.heads + tile.head));
-      }
-      sectors_[MemoryPath::stores] += {1, distinct_sectors(bytes, 4)};
+      sectors_[MemoryPath::stores] += {1, lse_sectors(work_, branch, tile, first, rows)};
       sectors_[MemoryPath::stores] += {work_.head_dim / 32, rows * work_.head_dim / 16};
     }
   }
@@ -218,6 +220,7 @@ class WgmmaSectors {
         }
       sectors_[MemoryPath::tables] += known->second;
     }
+    sectors_[MemoryPath::clears] += cleared_windows(work_, output_);
   }
 
   const Case& work_;

@@ -72,6 +72,9 @@ struct BranchIndex {
   std::vector<std::int64_t> block_begin;    // [lists + 1]: first block of each list
   std::vector<std::int32_t> mask_of_block;  // of each block of each list: a number in `masks`, or kUnmasked
   MaskList masks;                           // each once
+  // Of each list the block that most rows see (kernels/windows/fullest_blocks.hpp), if there are no masks
+  // from which it can be told (IndexContents::shape).
+  std::vector<std::int64_t> fullest_block;
 };
 
 struct Index {

@@ -17,6 +17,8 @@ std::string_view to_string(MemoryPath path) {
       return "loads";
     case MemoryPath::stores:
       return "stores";
+    case MemoryPath::clears:
+      return "clears";
   }
   return "";
 }
@@ -24,6 +26,7 @@ std::string_view to_string(MemoryPath path) {
 Sectors& Sectors::operator+=(const Sectors& other) {
   for (std::size_t i = 0; i < kMemoryPaths; ++i) of[i] += other.of[i];
   copy_instructions += other.copy_instructions;
+  tma_stores += other.tma_stores;
   return *this;
 }
 
@@ -31,6 +34,7 @@ Sectors Sectors::operator*(std::int64_t times) const {
   Sectors product = *this;
   for (Asked& asked : product.of) asked = asked * times;
   product.copy_instructions *= times;
+  product.tma_stores = product.tma_stores * times;
   return product;
 }
 
@@ -44,6 +48,12 @@ Asked Sectors::l1_loads() const {
   sum += (*this)[MemoryPath::tables];
   sum += (*this)[MemoryPath::loads];
   return sum;
+}
+
+Asked Sectors::l1_stores() const {
+  Asked sum = (*this)[MemoryPath::stores];
+  sum += (*this)[MemoryPath::clears];
+  return {sum.requests - tma_stores.requests, sum.sectors - tma_stores.sectors};
 }
 
 Refusal why_not_whole_sectors(std::int64_t row_bytes) {

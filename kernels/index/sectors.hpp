@@ -1,5 +1,5 @@
-// What one run of a kernel asks of the memory system, in sectors of 32 bytes, by the path on which it asks:
-// counted from the index and from the tile constants of the kernel, not measured.
+// What one run of a kernel asks of the memory system, in sectors of 32 bytes (on processors lines of 64), by
+// the path on which it asks: counted from the index and from the tile constants of the kernel, not measured.
 #pragma once
 
 #include <array>
@@ -19,9 +19,10 @@ inline constexpr std::int64_t kSectorBytes = 32;
 
 // tma: boxes that the tensor memory accelerator reads. copies: rows that cp.async copies. tables: slots,
 // positions, masks and the list of tiles. loads: rows, and earlier results of rows, by ordinary loads.
-// stores: O and LSE, by whatever path.
-enum class MemoryPath { tma, copies, tables, loads, stores };
-inline constexpr std::size_t kMemoryPaths = 5;
+// stores: O and LSE of queries, by whatever path. clears: O and LSE of rows that no query has, and counters
+// that a kernel sets back to zero.
+enum class MemoryPath { tma, copies, tables, loads, stores, clears };
+inline constexpr std::size_t kMemoryPaths = 6;
 std::string_view to_string(MemoryPath path);
 
 struct Asked {
@@ -39,6 +40,7 @@ struct Asked {
 struct Sectors {
   std::array<Asked, kMemoryPaths> of{};  // by MemoryPath
   std::int64_t copy_instructions = 0;    // of cp.async; those of tables are among them
+  Asked tma_stores;                      // those of `stores` that TMA writes
   Asked& operator[](MemoryPath path) { return of[static_cast<std::size_t>(path)]; }
   const Asked& operator[](MemoryPath path) const { return of[static_cast<std::size_t>(path)]; }
   Sectors& operator+=(const Sectors& other);
@@ -51,19 +53,29 @@ struct Sectors {
   std::int64_t read() const;  // sectors of all paths that read
   // What a GPU's L1 counts as global loads: all that is read except by TMA.
   Asked l1_loads() const;
+  // What it counts as global stores: all that is written except by TMA.
+  Asked l1_stores() const;
   bool operator==(const Sectors&) const = default;
 };
 
-// The GPU whose stream is derived.
+// The device whose stream is derived.
 struct StreamDevice {
-  int compute_capability = 0;  // 10 * major + minor
-  std::int64_t multiprocessors = 0;
+  int compute_capability = 0;        // 10 * major + minor; of a processor 0
+  std::int64_t multiprocessors = 0;  // of a processor: threads
+};
+
+// What is counted. GPUs move sectors of lines, processors whole lines.
+struct StreamUnit {
+  std::string_view name = "sectors";
+  std::int64_t bytes = kSectorBytes;
+  std::int64_t line_bytes = 128;  // of the caches
 };
 
 // What a kernel's file gives so that its sectors can be derived. No code of a GPU is needed for it.
 struct SectorStream {
   // UTC. Since then no constant has changed that the sectors depend on: earlier records are of other tiles.
   std::string_view since;
+  StreamUnit unit = {};
   // Why they are not derived for the case on this GPU; nothing if they are. Of one rank and the forward pass.
   Refusal (*why_not)(const Case&, const StreamDevice&) = nullptr;
   std::int64_t (*tile_rows)(const Case&, const StreamDevice&) = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/index/tile_grid.hpp"
+#include "kernels/windows/fullest_blocks.hpp"
 #include "kernels/windows/mask_store.hpp"
 
 namespace hilbench {
@@ -19,21 +20,20 @@ std::vector<std::int64_t> key_counts(const WindowTiles& tiles) {
   {
     WindowTiles::Reader reader(tiles);
 #pragma omp for schedule(dynamic, 16)
-    for (std::int64_t tile = 0; tile < tiles.size(); ++tile) {
-      tiles.read(tile, reader);
-      counts[static_cast<std::size_t>(tile)] = std::ssize(reader.slots);
-    }
+    for (std::int64_t tile = 0; tile < tiles.size(); ++tile)
+      counts[static_cast<std::size_t>(tile)] = tiles.count_keys(tile, reader);
   }
   return counts;
 }
 
-// Tiles without what depends on batch and head, and room for their keys and blocks.
-std::vector<IndexTile> lay_out(const WindowTiles& tiles, BranchIndex& branch) {
+// Tiles without what depends on batch and head, and room for their blocks.
+std::vector<IndexTile> lay_out(const WindowTiles& tiles, const std::vector<std::int64_t>& key_counts,
+                               BranchIndex& branch) {
   std::vector<IndexTile> laid;
   std::int64_t keys = 0, blocks = 0;
   branch.begin.push_back(0);
   branch.block_begin.push_back(0);
-  for (const std::int64_t count : key_counts(tiles)) {
+  for (const std::int64_t count : key_counts) {
     const std::int64_t tile = std::ssize(laid);
     IndexTile& made = laid.emplace_back();
     made.query_row = static_cast<std::int32_t>(tile * kMaskedRows);
@@ -45,12 +45,12 @@ std::vector<IndexTile> lay_out(const WindowTiles& tiles, BranchIndex& branch) {
     branch.begin.push_back(keys);
     branch.block_begin.push_back(blocks);
   }
-  branch.key_slot.resize(static_cast<std::size_t>(keys));
   branch.mask_of_block.resize(static_cast<std::size_t>(blocks));
   return laid;
 }
 
 void fill_lists(const WindowTiles& tiles, const std::vector<IndexTile>& laid, BranchIndex& branch) {
+  branch.key_slot.resize(static_cast<std::size_t>(branch.begin.back()));
   MaskStore store(branch.mask_of_block.size());
 #pragma omp parallel
   {
@@ -69,17 +69,68 @@ void fill_lists(const WindowTiles& tiles, const std::vector<IndexTile>& laid, Br
   branch.masks = store.masks();
 }
 
-Index window_index(const Case& work, const KernelChoice& choice, const TraversalFacts& facts) {
+std::vector<IndexTile> all_contents(const WindowTiles& tiles, BranchIndex& branch) {
+  std::vector<IndexTile> laid = lay_out(tiles, key_counts(tiles), branch);
+  fill_lists(tiles, laid, branch);
+  return laid;
+}
+
+// What IndexContents::shape says of one list.
+struct ListShape {
+  std::int64_t keys = 0, fullest_block = 0;
+  std::vector<std::int32_t> masks;  // as mask_of_block
+};
+
+ListShape shape_of(const WindowTiles& tiles, const WindowTiles::Reader& reader) {
+  ListShape shape{.keys = std::ssize(reader.slots)};
+  BlockMask mask;
+  int most = -1;
+  for (std::size_t first = 0; first < reader.slots.size(); first += kMaskedKeys) {
+    const bool masked = tiles.read_mask(reader, first, mask);
+    const int rows = masked ? rows_that_see(mask) : static_cast<int>(kMaskedRows);
+    if (first + kMaskedKeys <= reader.slots.size() && rows > most) {
+      most = rows;
+      shape.fullest_block = std::ssize(shape.masks);
+    }
+    shape.masks.push_back(masked ? 0 : kUnmasked);
+  }
+  return shape;
+}
+
+std::vector<IndexTile> only_shape(const WindowTiles& tiles, BranchIndex& branch) {
+  std::vector<ListShape> shapes(static_cast<std::size_t>(tiles.size()));
+#pragma omp parallel
+  {
+    WindowTiles::Reader reader(tiles);
+#pragma omp for schedule(dynamic, 16)
+    for (std::size_t tile = 0; tile < shapes.size(); ++tile) {
+      tiles.read(static_cast<std::int64_t>(tile), reader);
+      shapes[tile] = shape_of(tiles, reader);
+    }
+  }
+  std::vector<std::int64_t> counts;
+  for (const ListShape& shape : shapes) counts.push_back(shape.keys);
+  std::vector<IndexTile> laid = lay_out(tiles, counts, branch);
+  auto mask = branch.mask_of_block.begin();
+  for (const ListShape& shape : shapes) {
+    mask = std::copy(shape.masks.begin(), shape.masks.end(), mask);
+    branch.fullest_block.push_back(shape.fullest_block);
+  }
+  return laid;
+}
+
+Index window_index(const Case& work, const KernelChoice& choice, const TraversalFacts& facts,
+                   IndexContents contents) {
   const WindowTiles tiles(work, choice);
   Index index{.q_rows = work.sequence_length, .kv_rows = work.sequence_length};
   index.k_slots = tiles.k_slots();
   if (choice.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
   BranchIndex& branch = index.branches.emplace_back();
   branch.query_rows = tiles.query_rows();
-  TileGrid grid{.rows = grid_rows(work, 0, std::vector<std::size_t>(static_cast<std::size_t>(work.kv_heads))),
-                .columns = tiles.size(),
-                .tiles = lay_out(tiles, branch)};
-  fill_lists(tiles, grid.tiles, branch);
+  TileGrid grid{
+      .rows = grid_rows(work, 0, std::vector<std::size_t>(static_cast<std::size_t>(work.kv_heads))),
+      .columns = tiles.size(),
+      .tiles = contents == IndexContents::all ? all_contents(tiles, branch) : only_shape(tiles, branch)};
   branch.tiles = visited_tiles(
       grid, traversal_of(work, work.pattern.front(), choice, facts),
       [](const IndexTile& tile) { return static_cast<double>(tile.query_count) * tile.key_count; });
@@ -89,8 +140,9 @@ Index window_index(const Case& work, const KernelChoice& choice, const Traversal
 }  // namespace
 
 Index case_index(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,
-                 const TraversalFacts& facts) {
-  return has_windows(work) ? window_index(work, choice, facts) : build_index(work, choice, tile_rows, facts);
+                 const TraversalFacts& facts, IndexContents contents) {
+  return has_windows(work) ? window_index(work, choice, facts, contents)
+                           : build_index(work, choice, tile_rows, facts);
 }
 
 double case_index_bytes(const Case& work, const KernelChoice& choice, std::int64_t tile_rows,

@@ -5,9 +5,7 @@
 #include <functional>
 
 namespace hilbench {
-namespace {
 
-// How many rows see some key of a block.
 int rows_that_see(const BlockMask& mask) {
   KeyMask rows = {};
   for (const KeyMask& key : mask)
@@ -17,9 +15,8 @@ int rows_that_see(const BlockMask& mask) {
   return count;
 }
 
-}  // namespace
-
 std::vector<std::int64_t> fullest_blocks(const BranchIndex& branch) {
+  if (!branch.fullest_block.empty()) return branch.fullest_block;
   std::vector<int> rows_of_mask(branch.masks.size());
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < rows_of_mask.size(); ++i) rows_of_mask[i] = rows_that_see(branch.masks[i]);

@@ -70,6 +70,20 @@ class TileWindows {
   KeyMask all_ = {};
 };
 
+inline KeyMask TileWindows::seen_by(const Coordinates& key) const {
+  KeyMask seen = all_;
+  for (std::size_t d = 0; d < kMostDimensions; ++d) {
+    if (!lines_[d].holds(key[d])) return {};
+    seen = seen & lines_[d].at(lines_[d].selected, key[d]);
+  }
+  if (!causal_) return seen;
+  // Queries whose position is not before the key's: by the slowest dimension in which they differ.
+  KeyMask not_before = all_;
+  for (std::size_t d = kMostDimensions; d-- > 0;)
+    not_before = lines_[d].at(lines_[d].later, key[d]) | (lines_[d].at(lines_[d].equal, key[d]) & not_before);
+  return seen & not_before;
+}
+
 template <class Visit>
 void TileWindows::for_each_key(Visit visit) const {
   const auto& [planes, rows, columns] = lines_;

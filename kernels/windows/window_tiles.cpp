@@ -29,12 +29,17 @@ std::vector<Coordinates> coordinates_of_positions(const Case& work) {
 // Sorts distinct slots: many of them by marking each in `taken`, which has a bit for each slot and is 0
 // before and after.
 void sort_slots(std::vector<std::int32_t>& slots, std::vector<std::uint64_t>& taken) {
-  const auto [least, most] = std::minmax_element(slots.begin(), slots.end());
-  if (least == most || (*most - *least) / 64 > 2 * std::ssize(slots)) {
+  if (slots.empty()) return;
+  std::int32_t least = slots.front(), most = least;
+  for (const std::int32_t slot : slots) {
+    least = std::min(least, slot);
+    most = std::max(most, slot);
+  }
+  if ((most - least) / 64 > 2 * std::ssize(slots)) {
     std::sort(slots.begin(), slots.end());
     return;
   }
-  const auto first = static_cast<std::size_t>(*least / 64), last = static_cast<std::size_t>(*most / 64);
+  const auto first = static_cast<std::size_t>(least / 64), last = static_cast<std::size_t>(most / 64);
   for (const std::int32_t slot : slots)
     taken[static_cast<std::size_t>(slot / 64)] |= std::uint64_t{1} << slot % 64;
   slots.clear();
@@ -103,14 +108,17 @@ WindowTiles::Reader::Reader(const WindowTiles& tiles)
                                            : decltype(windows)(std::in_place_type<TileWindows>, tiles.work_)),
       taken(static_cast<std::size_t>(tiles.work_.sequence_length / 64 + 1)) {}
 
-void WindowTiles::read(std::int64_t tile, Reader& reader) const {
-  const auto first = static_cast<std::size_t>(tile * kMaskedRows);
+std::span<const Coordinates> WindowTiles::queries_of(std::int64_t tile) const {
   const auto& by_slot = query_rows_.empty() ? of_position_ : of_key_slot_;
-  const auto queries = std::span(by_slot).subspan(first, static_cast<std::size_t>(query_count(tile)));
+  return std::span(by_slot).subspan(static_cast<std::size_t>(tile * kMaskedRows),
+                                    static_cast<std::size_t>(query_count(tile)));
+}
+
+void WindowTiles::read(std::int64_t tile, Reader& reader) const {
   reader.slots.clear();
   std::visit(
       [&](auto& windows) {
-        windows.load(queries);
+        windows.load(queries_of(tile));
         windows.for_each_key([&](std::int32_t position) {
           reader.slots.push_back(k_slots_.empty() ? position : k_slots_[static_cast<std::size_t>(position)]);
         });
@@ -120,6 +128,21 @@ void WindowTiles::read(std::int64_t tile, Reader& reader) const {
     widen_to_blocks(reader.slots, work_.sequence_length);
   else if (!k_slots_.empty())
     sort_slots(reader.slots, reader.taken);
+}
+
+std::int64_t WindowTiles::count_keys(std::int64_t tile, Reader& reader) const {
+  if (tiles_ == KeyTiles::aligned) {
+    read(tile, reader);
+    return std::ssize(reader.slots);
+  }
+  std::int64_t keys = 0;
+  std::visit(
+      [&](auto& windows) {
+        windows.load(queries_of(tile));
+        windows.for_each_key([&](std::int32_t) { ++keys; });
+      },
+      reader.windows);
+  return keys;
 }
 
 bool WindowTiles::read_mask(const Reader& reader, std::size_t first, BlockMask& mask) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -34,10 +35,14 @@ class WindowTiles {
   };
   // Sets reader.slots and loads reader.windows.
   void read(std::int64_t tile, Reader& reader) const;
+  // How many slots that would be; loads reader.windows only.
+  std::int64_t count_keys(std::int64_t tile, Reader& reader) const;
   // Masks of the keys of reader.slots from `first` on, for one block; false if every query sees all of them.
   bool read_mask(const Reader& reader, std::size_t first, BlockMask& mask) const;
 
  private:
+  std::span<const Coordinates> queries_of(std::int64_t tile) const;
+
   const Case work_;
   const KeyTiles tiles_;
   std::vector<std::int32_t> k_slots_;     // by position; empty: position order

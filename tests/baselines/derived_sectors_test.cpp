@@ -26,10 +26,10 @@ Sectors sectors_on(const std::string& gpu, const Case& work, const std::string& 
   choice.name = kernel;
   const Implementation& implementation = *find_implementation(kernel, DeviceKind::cuda);
   const Variant variant{choice};
-  EXPECT_FALSE(why_no_sectors(work, variant, &implementation, named_gpu(gpu)));
-  return implementation.stream->sectors(work, choice,
-                                        streamed_index(work, choice, implementation, named_gpu(gpu)),
-                                        stream_device(named_gpu(gpu)));
+  EXPECT_FALSE(why_no_sectors(work, variant, &implementation, stream_device(named_gpu(gpu))));
+  return implementation.stream->sectors(
+      work, choice, streamed_index(work, choice, implementation, stream_device(named_gpu(gpu))),
+      stream_device(named_gpu(gpu)));
 }
 
 // 256 positions: two tiles of 128 queries, each with two blocks of 128 keys. A row is 256 bytes, 8 sectors.
@@ -61,6 +61,25 @@ TEST(DerivedSectors, MmaByHand) {
   EXPECT_EQ(sectors[MemoryPath::stores].sectors, 256 * 8 + 256 * 4 / 32);
 }
 
+// 256 positions that see each other: two tiles, each of which reads 256 slots in four blocks of 64 keys. Four
+// warps read nine fields of the tile at the start and three for each eight rows; a mask's number for every
+// block but the first; of a mask 8 bytes a lane. Without a mask no block has one; a causal mask halves the
+// keys of the first tile, and the blocks of the diagonal have masks.
+TEST(DerivedSectors, MmaWindowsByHand) {
+  Case work = dense_case(256, Dtype::bf16);
+  work.pattern.clear();
+  work.windows = {{.extent = 256, .window = 256}};
+  const Sectors all = sectors_on("a100", work, "dilated_mma");
+  const std::int64_t fields = 2 * (4 * 9 + 16 * 3);
+  EXPECT_EQ(all[MemoryPath::copies].sectors, 2 * (128 + 2 * 256) * 8);
+  EXPECT_EQ(all[MemoryPath::tables].sectors, fields + 2 * 256 * 4 / 32 + 2 * 4 * 3);
+  EXPECT_EQ(all[MemoryPath::stores].sectors, 256 * 8 + 256 * 4 / 32);
+  work.mask = Mask::causal;
+  const Sectors causal = sectors_on("a100", work, "dilated_mma");
+  EXPECT_EQ(causal[MemoryPath::copies].sectors, (2 * 128 + 2 * 128 + 2 * 256) * 8);
+  EXPECT_EQ(causal[MemoryPath::tables].sectors, fields + (128 + 256) * 4 / 32 + 4 * (1 + 3) + 2 * 4 * 2 * 8);
+}
+
 // A row of fp32 is 512 bytes. A GTX 1080 reads it by loads, an A100 by copies. Copies read a sector twice if
 // its halves go to two lines of shared memory.
 TEST(DerivedSectors, SimtByHandOnEveryGpu) {
@@ -76,8 +95,47 @@ TEST(DerivedSectors, SimtByHandOnEveryGpu) {
       << "four of every second row twice";
 }
 
+// Every second position of 256 is a query. dilated_wgmma stores its queries by TMA, and clears 32 rows at a
+// time: a store of 512 bytes holds two rows, one of them cleared. It sets two counters to zero besides.
+TEST(DerivedSectors, StoresAndClearedRowsByHand) {
+  Case work = dense_case(256, Dtype::bf16);
+  work.pattern = {{256, 2}};
+  const Sectors wgmma = sectors_on("h100", work, "dilated_wgmma");
+  EXPECT_EQ(wgmma.tma_stores.sectors, 128 * 8);
+  EXPECT_EQ(wgmma[MemoryPath::stores].sectors, 128 * 8 + 256 * 4 / 32);
+  EXPECT_EQ(wgmma[MemoryPath::clears], (Asked{128 + 8 + 2, 128 * 8 + 256 * 4 / 32 + 2}));
+  EXPECT_EQ(wgmma.l1_stores().sectors, 128 * 8 + 2 * 256 * 4 / 32 + 2);
+  // dilated_simt clears position by position: a row of fp32 and its LSE are two stores.
+  work.dtype = Dtype::fp32;
+  const Sectors simt = sectors_on("h100", work, "dilated_simt");
+  EXPECT_EQ(simt.tma_stores, Asked());
+  EXPECT_EQ(simt[MemoryPath::clears], (Asked{2 * 128, 128 * 16 + 128}));
+  EXPECT_EQ(sectors_on("h100", dense_case(256, Dtype::fp32), "dilated_simt")[MemoryPath::clears], Asked());
+}
+
+// Parts at one place of the pattern are counted once. 250 is no multiple of the dilation: there each is
+// counted.
+TEST(DerivedSectors, ClearedRowsOfSeveralHeadsAndBatches) {
+  for (const std::int64_t length : {240, 250}) {
+    Case work = dense_case(length, Dtype::fp32);
+    work.pattern = {{60, 3}};
+    work.heads = work.kv_heads = 3;
+    work.batch = 2;
+    std::int64_t rows = 0;
+    for (std::int64_t t = 0; t < length; ++t)
+      for (std::int64_t head = 0; head < 3; ++head) rows += t % 60 % 3 != head ? 1 : 0;
+    const Asked cleared = sectors_on("h100", work, "dilated_simt")[MemoryPath::clears];
+    // Of three neighbouring rows two are cleared, whose LSE are in one sector or two.
+    EXPECT_GE(cleared.sectors, 2 * rows * 17 - 2 * 3 * length) << length;
+    EXPECT_LE(cleared.sectors, 2 * rows * 17) << length;
+    work.batch = 1;
+    const Asked once = sectors_on("h100", work, "dilated_simt")[MemoryPath::clears];
+    EXPECT_EQ(once.sectors / 16, cleared.sectors / 32) << length;
+  }
+}
+
 TEST(DerivedSectors, AreNotKnownOfWhatIsNotDerived) {
-  const Gpu gpu = named_gpu("h100");
+  const StreamDevice gpu = stream_device(named_gpu("h100"));
   const auto reason = [&](const Case& work, const Variant& variant) {
     return why_no_sectors(work, variant, streamed_implementation(work, variant, gpu), gpu).value_or("");
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "kernels/case/pattern.hpp"
@@ -19,6 +20,78 @@ bool leaves_rows_uncovered(const Case& work) {
   for (std::int64_t head = 0; head < work.heads; ++head)
     if (work.pattern[first_branch(work, head)].dilation > 1) return true;
   return false;
+}
+
+// Rows of O that the first branch of their head does not cover, numbered as they lie: [batch, position,
+// head].
+class UncoveredRows {
+ public:
+  explicit UncoveredRows(const Case& work)
+      : heads_(work.heads), sequence_(work.sequence_length), rows_(work.batch * sequence_ * heads_) {
+    std::int64_t period = 1;
+    for (std::int64_t head = 0; head < heads_; ++head) {
+      const std::size_t first = first_branch(work, head);
+      const Branch& branch = work.pattern[first];
+      covers_.push_back({branch, offset_of(work, first, kv_head_of(work, head))});
+      const bool even = branch.segment_length % branch.dilation == 0;
+      period = std::min(std::lcm(period, even ? branch.dilation : branch.segment_length), sequence_);
+    }
+    period_ = sequence_ % period == 0 ? period * heads_ : rows_;
+  }
+
+  bool contains(std::int64_t row) const {
+    const auto& [branch, offset] = covers_[static_cast<std::size_t>(row % heads_)];
+    return row / heads_ % sequence_ % branch.segment_length % branch.dilation != offset;
+  }
+
+  // The sum of `of_part(first, count)`, the stores of up to `count` rows, over all rows. Parts at the same
+  // place of the pattern, and of a sector of LSE, are alike.
+  template <class OfPart>
+  Asked sum(std::int64_t count, const OfPart& of_part) const {
+    const auto of_rows = [&](std::int64_t begin, std::int64_t end) {
+      Asked asked;
+      for (; begin < end; begin += count) asked += of_part(begin, std::min(count, end - begin));
+      return asked;
+    };
+    const std::int64_t period = std::lcm(std::lcm(period_, count), kSectorBytes / 4);
+    const std::int64_t whole = rows_ / period;
+    const Asked rest = of_rows(whole * period, rows_);
+    if (whole == 0) return rest;
+    Asked sum = of_rows(0, period) * whole;
+    return sum += rest;
+  }
+
+ private:
+  struct Cover {
+    Branch branch;
+    std::int64_t offset = 0;
+  };
+  std::int64_t heads_, sequence_, rows_, period_ = 0;
+  std::vector<Cover> covers_;
+};
+
+// LSE of those of the rows from `first` on that are in `rows`, by one request.
+Asked cleared_lse(const UncoveredRows& rows, std::int64_t first, std::int64_t count) {
+  std::int64_t sectors = 0, last = -1;
+  for (std::int64_t row = first; row < first + count; ++row) {
+    if (!rows.contains(row) || row * 4 / kSectorBytes == last) continue;
+    last = row * 4 / kSectorBytes;
+    ++sectors;
+  }
+  return {sectors > 0 ? 1 : 0, sectors};
+}
+
+// What a warp of clear_rows() stores at one position: `columns` words of 16 bytes from word `first` of the
+// position's rows on, and the LSE of rows whose first word is among them. `row`: the first of the position.
+Asked cleared_words(const UncoveredRows& rows, std::int64_t row, std::int64_t row_words, std::int64_t first,
+                    std::int64_t columns) {
+  std::int64_t words = 0;
+  for (std::int64_t word = first; word < first + columns; ++word)
+    words += rows.contains(row + word / row_words) ? 1 : 0;
+  const std::int64_t begin = (first + row_words - 1) / row_words,
+                     end = (first + columns + row_words - 1) / row_words;
+  Asked asked = {words > 0 ? 1 : 0, words * 16 / kSectorBytes};
+  return asked += cleared_lse(rows, row + begin, end - begin);
 }
 
 }  // namespace
@@ -49,7 +122,30 @@ Sectors cleared_rows(const Case& work, const WrittenRows& written) {
   }
   const std::int64_t batches = work.batch;
   for (Asked& asked : sectors.of) asked = asked * batches;
+  const UncoveredRows rows(work);
+  sectors[MemoryPath::clears] = rows.sum(work.heads, [&](std::int64_t row, std::int64_t) {
+    Asked asked;
+    for (std::int64_t first = 0; first < columns; first += kLanes)
+      asked += cleared_words(rows, row, words, first, std::min(kLanes, columns - first));
+    return asked;
+  });
   return sectors;
+}
+
+Asked cleared_windows(const Case& work, const WrittenRows& written) {
+  const std::int64_t row_bytes = written.head_dim * (written.fp32 ? 4 : 2);
+  const UncoveredRows rows(work);
+  return rows.sum(kLanes, [&](std::int64_t first, std::int64_t count) {
+    Asked asked = cleared_lse(rows, first, count);
+    const std::int64_t stored_rows = kLanes * 16 / row_bytes;  // of one store of the warp
+    for (std::int64_t row = first; row < first + count;) {
+      std::int64_t stored = 0;
+      for (std::int64_t i = 0; i < stored_rows && row < first + count; ++i, ++row)
+        stored += rows.contains(row) ? 1 : 0;
+      asked += {stored > 0 ? 1 : 0, stored * row_bytes / kSectorBytes};
+    }
+    return asked;
+  });
 }
 
 Sectors rounded_rows(const Case& work) {
@@ -69,6 +165,18 @@ std::int64_t lse_sectors(const Case& work, const IndexTile& tile, std::int64_t f
        tile.head) *
       4;
   for (std::int64_t i = 0; i < rows; ++i, at += step) bytes[static_cast<std::size_t>(i)] = at;
+  return distinct_sectors({bytes.data(), static_cast<std::size_t>(rows)}, 4);
+}
+
+std::int64_t lse_sectors(const Case& work, const BranchIndex& windows, const IndexTile& tile,
+                         std::int64_t first, std::int64_t rows) {
+  if (windows.query_rows.empty()) return lse_sectors(work, tile, first, rows);
+  std::array<std::int64_t, kLanes> bytes;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int64_t row = windows.query_rows[static_cast<std::size_t>(tile.query_row + first + i)];
+    bytes[static_cast<std::size_t>(i)] =
+        4 * ((tile.batch * work.sequence_length + row) * work.heads + tile.head);
+  }
   return distinct_sectors({bytes.data(), static_cast<std::size_t>(rows)}, 4);
 }
 

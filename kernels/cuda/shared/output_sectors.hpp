@@ -18,11 +18,18 @@ struct WrittenRows {
 };
 WrittenRows written_rows(const Case& work);
 
-// Of clear_uncovered() and round_output() (kernels/cuda/shared/clear.cu).
+// Of clear_uncovered() and round_output() (kernels/cuda/shared/clear.cu). Rows are whole sectors.
 Sectors cleared_rows(const Case& work, const WrittenRows& written);
 Sectors rounded_rows(const Case& work);
 
+// The stores of warps that clear 32 rows (position, head) at a time, 16 bytes a lane. A row has 512 bytes or
+// less.
+Asked cleared_windows(const Case& work, const WrittenRows& written);
+
 // Rows of LSE that a request of `rows` lanes touches, from query `first` of a tile on.
 std::int64_t lse_sectors(const Case& work, const IndexTile& tile, std::int64_t first, std::int64_t rows);
+// The same of windows, whose queries may be of any rows.
+std::int64_t lse_sectors(const Case& work, const BranchIndex& windows, const IndexTile& tile,
+                         std::int64_t first, std::int64_t rows);
 
 }  // namespace hilbench::cuda

@@ -22,10 +22,10 @@ Case dense_case() {
 
 Sectors dense_sectors() {
   const Implementation& implementation = *find_implementation("dilated_wgmma", DeviceKind::cuda);
-  const Gpu gpu = named_gpu("h100");
+  const StreamDevice gpu = stream_device(named_gpu("h100"));
   const KernelChoice choice{.name = "dilated_wgmma"};
-  return implementation.stream->sectors(
-      dense_case(), choice, streamed_index(dense_case(), choice, implementation, gpu), stream_device(gpu));
+  return implementation.stream->sectors(dense_case(), choice,
+                                        streamed_index(dense_case(), choice, implementation, gpu), gpu);
 }
 
 Record counted_record(const Sectors& sectors) {

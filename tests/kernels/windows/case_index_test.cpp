@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "kernels/windows/fullest_blocks.hpp"
 #include "tests/kernels/random_windows.hpp"
 #include "tests/sanitized.hpp"
 
@@ -132,6 +133,34 @@ TEST(CaseIndex, OfBranchesIsThatOfBuildIndex) {
   EXPECT_EQ(any.branches[0].tiles.size(), branches.branches[0].tiles.size());
   EXPECT_TRUE(any.branches[0].mask_of_block.empty());
   EXPECT_EQ(case_index_bytes(work, {}, 48, {}), index_bytes(work, {}, 48));
+}
+
+// The shape of an index says as much of its tiles and blocks as the index itself.
+TEST(CaseIndex, TheShapeOfWindowsIsThatOfTheirLists) {
+  for (std::uint64_t seed = 0; seed < (kSanitized ? 20 : 200); ++seed) {
+    Random random(1000 + seed);
+    const Case work = random_windows_or_mask(random, 30);
+    const KernelChoice choice = random_choice(random);
+    const Index all = case_index(work, choice, kMaskedRows);
+    const Index shape = case_index(work, choice, kMaskedRows, {}, IndexContents::shape);
+    const BranchIndex &own = shape.branches.front(), &expected = all.branches.front();
+    const std::string where = case_id(work) + " " + variant_id({choice});
+    EXPECT_EQ(own.begin, expected.begin) << where;
+    EXPECT_EQ(own.block_begin, expected.block_begin) << where;
+    EXPECT_EQ(own.query_rows, expected.query_rows) << where;
+    EXPECT_EQ(own.fullest_block, fullest_blocks(expected)) << where;
+    EXPECT_TRUE(own.key_slot.empty()) << where;
+    ASSERT_EQ(own.mask_of_block.size(), expected.mask_of_block.size()) << where;
+    for (std::size_t block = 0; block < own.mask_of_block.size(); ++block)
+      EXPECT_EQ(own.mask_of_block[block] == kUnmasked, expected.mask_of_block[block] == kUnmasked) << where;
+    ASSERT_EQ(own.tiles.size(), expected.tiles.size()) << where;
+    for (std::size_t tile = 0; tile < own.tiles.size(); ++tile) {
+      EXPECT_EQ(own.tiles[tile].key_begin, expected.tiles[tile].key_begin) << where;
+      EXPECT_EQ(own.tiles[tile].key_count, expected.tiles[tile].key_count) << where;
+      EXPECT_EQ(own.tiles[tile].query_row, expected.tiles[tile].query_row) << where;
+      EXPECT_EQ(own.tiles[tile].keys_backwards, expected.tiles[tile].keys_backwards) << where;
+    }
+  }
 }
 
 }  // namespace
