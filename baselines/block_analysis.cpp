@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -41,14 +42,28 @@ std::vector<std::int32_t> positions_by_slot(const std::vector<std::int32_t>& slo
 }
 
 // The position of each key of each list, in the sequence of the lists.
-std::vector<std::int32_t> listed_positions(const Index& index, const BranchIndex& branch) {
-  if (!branch.key_position.empty()) return {branch.key_position.begin(), branch.key_position.end()};
-  std::vector<std::int32_t> positions(branch.key_slot.begin(), branch.key_slot.end());
-  if (index.k_slots.empty()) return positions;
-  const std::vector<std::int32_t> by_slot = positions_by_slot(index.k_slots);
-  for (std::int32_t& position : positions) position = by_slot[static_cast<std::size_t>(position)];
-  return positions;
-}
+class ListedPositions {
+ public:
+  ListedPositions(const Index& index, const BranchIndex& branch)
+      : keys_(branch.key_position.empty() ? branch.key_slot : branch.key_position) {
+    if (branch.key_position.empty() && !index.k_slots.empty()) by_slot_ = positions_by_slot(index.k_slots);
+  }
+  std::size_t operator[](std::int64_t key) const {
+    const auto number = static_cast<std::size_t>(keys_[static_cast<std::size_t>(key)]);
+    return by_slot_.empty() ? number : static_cast<std::size_t>(by_slot_[number]);
+  }
+
+ private:
+  std::span<const std::int32_t> keys_;
+  std::vector<std::int32_t> by_slot_;
+};
+
+// A list of one branch against that of linear order. A list has no key twice.
+struct ComparedList {
+  bool same_keys = false;  // in any sequence
+  // How many blocks before each one have other keys; one entry more than there are blocks.
+  std::vector<std::int64_t> changed_before = {0};
+};
 
 // The lists of keys of one branch in two orders.
 class ListPair {
@@ -56,45 +71,40 @@ class ListPair {
   ListPair(const Index& own, const Index& linear, std::size_t branch, std::int64_t block_keys)
       : own_(own.branches[branch]),
         linear_(linear.branches[branch]),
-        own_keys_(listed_positions(own, own_)),
-        linear_keys_(listed_positions(linear, linear_)),
-        block_keys_(block_keys) {}
+        own_keys_(own, own_),
+        linear_keys_(linear, linear_),
+        block_keys_(block_keys),
+        place_(static_cast<std::size_t>(own.kv_rows), -1) {}
 
-  // Whether both lists have the same keys, in any sequence.
-  bool same_keys(std::size_t list) const {
-    std::vector<std::int32_t> own = keys(own_, own_keys_, list), linear = keys(linear_, linear_keys_, list);
-    if (own == linear) return true;
-    std::sort(own.begin(), own.end());
-    std::sort(linear.begin(), linear.end());
-    return own == linear;
-  }
-
-  // How many blocks before each one of the list have other keys; one entry more than there are blocks.
-  std::vector<std::int64_t> changed_before(std::size_t list) const {
-    std::vector<std::int32_t> own = keys(own_, own_keys_, list), linear = keys(linear_, linear_keys_, list);
-    std::vector<std::int64_t> changed = {0};
-    for (std::size_t first = 0; first < own.size(); first += static_cast<std::size_t>(block_keys_)) {
-      const std::size_t end = std::min(own.size(), first + static_cast<std::size_t>(block_keys_));
-      const bool both = end <= linear.size();
-      const auto from = static_cast<std::ptrdiff_t>(first), to = static_cast<std::ptrdiff_t>(end);
-      std::sort(own.begin() + from, own.begin() + to);
-      if (both) std::sort(linear.begin() + from, linear.begin() + to);
-      const bool equal = both && std::equal(own.begin() + from, own.begin() + to, linear.begin() + from);
-      changed.push_back(changed.back() + (equal ? 0 : 1));
+  ComparedList compare(std::size_t list) {
+    const auto [linear_begin, linear_end] = keys_of(linear_, list);
+    for (std::int64_t key = linear_begin; key < linear_end; ++key) place_[linear_keys_[key]] = key;
+    const auto [begin, end] = keys_of(own_, list);
+    ComparedList compared{.same_keys = end - begin == linear_end - linear_begin};
+    for (std::int64_t first = begin; first < end; first += block_keys_) {
+      const std::int64_t last = std::min(end, first + block_keys_);
+      bool equal = true;
+      for (std::int64_t key = first; key < last; ++key) {
+        const std::int64_t place =
+            place_[own_keys_[key]] - linear_begin;  // what is left of earlier lists: below 0
+        equal = equal && first - begin <= place && place < last - begin;
+        compared.same_keys = compared.same_keys && place >= 0;
+      }
+      compared.changed_before.push_back(compared.changed_before.back() + (equal ? 0 : 1));
     }
-    return changed;
+    return compared;
   }
 
  private:
-  static std::vector<std::int32_t> keys(const BranchIndex& branch, const std::vector<std::int32_t>& all,
-                                        std::size_t list) {
-    if (list + 1 >= branch.begin.size()) return {};
-    return {all.begin() + branch.begin[list], all.begin() + branch.begin[list + 1]};
+  static std::pair<std::int64_t, std::int64_t> keys_of(const BranchIndex& branch, std::size_t list) {
+    if (list + 1 >= branch.begin.size()) return {0, 0};
+    return {branch.begin[list], branch.begin[list + 1]};
   }
 
   const BranchIndex &own_, &linear_;
-  std::vector<std::int32_t> own_keys_, linear_keys_;
+  ListedPositions own_keys_, linear_keys_;
   std::int64_t block_keys_;
+  std::vector<std::int64_t> place_;  // of each position, in the lists of linear order up to this one; or -1
 };
 
 // Queries of a tile of windows, ascending.
@@ -132,14 +142,9 @@ std::vector<IndexTile> by_place(std::vector<IndexTile> tiles) {
 void compare_branch(const Index& own, const Index& linear, std::size_t number, std::int64_t block_keys,
                     BlockAnalysis& analysis) {
   const BranchIndex &a = own.branches[number], &b = linear.branches[number];
-  const ListPair lists(own, linear, number, block_keys);
-  const std::size_t count = a.begin.empty() ? 0 : a.begin.size() - 1;
-  std::vector<bool> same(count);
-  std::vector<std::vector<std::int64_t>> changed(count);
-  for (std::size_t list = 0; list < count; ++list) {
-    same[list] = lists.same_keys(list);
-    changed[list] = lists.changed_before(list);
-  }
+  ListPair pair(own, linear, number, block_keys);
+  std::vector<ComparedList> lists;
+  for (std::size_t list = 0; list + 1 < a.begin.size(); ++list) lists.push_back(pair.compare(list));
   for (std::size_t i = 0; i < a.tiles.size(); ++i)
     analysis.moved_tiles += i < b.tiles.size() && same_place(a.tiles[i], b.tiles[i]) ? 0 : 1;
   const std::vector<IndexTile> own_tiles = by_place(a.tiles), linear_tiles = by_place(b.tiles);
@@ -151,10 +156,13 @@ void compare_branch(const Index& own, const Index& linear, std::size_t number, s
     const auto blocks = static_cast<std::size_t>((tile.key_count + block_keys - 1) / block_keys);
     ++analysis.tiles;
     analysis.blocks += static_cast<std::int64_t>(blocks);
-    if (tile.key_count > 0)
-      analysis.changed_blocks += changed[list][std::min(blocks, changed[list].size() - 1)];
+    if (tile.key_count > 0) {
+      const std::vector<std::int64_t>& changed = lists[list].changed_before;
+      analysis.changed_blocks += changed[std::min(blocks, changed.size() - 1)];
+    }
     const bool alike = i < linear_tiles.size() && same_queries(a, tile, b, linear_tiles[i]) &&
-                       tile.key_count == linear_tiles[i].key_count && (tile.key_count == 0 || same[list]);
+                       tile.key_count == linear_tiles[i].key_count &&
+                       (tile.key_count == 0 || lists[list].same_keys);
     analysis.changed_tiles += alike ? 0 : 1;
   }
 }
@@ -266,22 +274,39 @@ KernelChoice linear_choice(KernelChoice choice) {
   return choice;
 }
 
-BlockAnalysis analyse_blocks(const Case& work, const KernelChoice& choice,
-                             const Implementation& implementation, const StreamDevice& device) {
+void BlockAnalyser::take_linear(const Case& work, const KernelChoice& choice,
+                                const Implementation& implementation, const StreamDevice& device) {
+  if (kernel_ == &implementation && device_ == device && work_ == work && choice_ == choice) return;
+  kernel_ = nullptr;  // until nothing has thrown
+  linear_ = {};
+  linear_ = streamed_index(work, choice, implementation, device);
+  linear_sectors_ = implementation.stream->sectors(work, choice, linear_, device);
+  device_ = device;
+  work_ = work;
+  choice_ = choice;
+  kernel_ = &implementation;
+}
+
+BlockAnalysis BlockAnalyser::analyse(const Case& work, const KernelChoice& choice,
+                                     const Implementation& implementation, const StreamDevice& device) {
+  return analyse(work, choice, implementation, device, streamed_index(work, choice, implementation, device));
+}
+
+BlockAnalysis BlockAnalyser::analyse(const Case& work, const KernelChoice& choice,
+                                     const Implementation& implementation, const StreamDevice& device,
+                                     const Index& own) {
   const SectorStream& stream = *implementation.stream;
-  const Index own = streamed_index(work, choice, implementation, device);
-  const KernelChoice of_linear = linear_choice(choice);
-  const Index linear = streamed_index(work, of_linear, implementation, device);
+  take_linear(work, linear_choice(choice), implementation, device);
   BlockAnalysis analysis{.shared_lines = lines_of_several_slots(work, stream.unit.line_bytes),
                          .moved_queries = moved_rows(own.q_slots),
-                         .unit = stream.unit};
-  analysis.own = stream.sectors(work, choice, own, device);
-  analysis.linear = stream.sectors(work, of_linear, linear, device);
+                         .unit = stream.unit,
+                         .own = stream.sectors(work, choice, own, device),
+                         .linear = linear_sectors_};
   for (std::size_t branch = 0; branch < own.branches.size(); ++branch)
-    compare_branch(own, linear, branch, stream.block_keys(work, device), analysis);
+    compare_branch(own, linear_, branch, stream.block_keys(work, device), analysis);
   const PatternCounts counts = count_work(work);
-  const double row_sectors = static_cast<double>(row_bytes_of(work)) / static_cast<double>(stream.unit.bytes);
-  analysis.least_sectors = (2 * counts.kv_rows + counts.covered_rows) * row_sectors;
+  const double row_units = static_cast<double>(row_bytes_of(work)) / static_cast<double>(stream.unit.bytes);
+  analysis.least_sectors = (2 * counts.kv_rows + counts.covered_rows) * row_units;
   analysis.view = view_of(analysis, moved_rows(own.k_slots) > 0 || analysis.moved_queries > 0);
   return analysis;
 }

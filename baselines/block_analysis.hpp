@@ -50,9 +50,28 @@ struct BlockAnalysis {
 // The same kernel in linear order with traversal `auto`.
 KernelChoice linear_choice(KernelChoice choice);
 
-// why_no_sectors() must have no objection. Throws UsageError if the order cannot be built.
-BlockAnalysis analyse_blocks(const Case& work, const KernelChoice& choice,
-                             const Implementation& implementation, const StreamDevice& device);
+// Analyses variants one after another, and keeps linear order for the variants that follow.
+class BlockAnalyser {
+ public:
+  // why_no_sectors() must have no objection. Throws UsageError if the order cannot be built.
+  BlockAnalysis analyse(const Case& work, const KernelChoice& choice, const Implementation& implementation,
+                        const StreamDevice& device);
+  // The same of a variant whose index exists.
+  BlockAnalysis analyse(const Case& work, const KernelChoice& choice, const Implementation& implementation,
+                        const StreamDevice& device, const Index& own);
+
+ private:
+  void take_linear(const Case& work, const KernelChoice& choice, const Implementation& implementation,
+                   const StreamDevice& device);
+
+  // What `linear_` is of; no kernel: nothing.
+  const Implementation* kernel_ = nullptr;
+  StreamDevice device_;
+  Case work_;
+  KernelChoice choice_;
+  Index linear_;
+  Sectors linear_sectors_;
+};
 
 // As counters of a record, `derived_...`: blocks and tiles, and how many of them are not those of linear
 // order.

@@ -13,7 +13,8 @@
 namespace hilbench {
 namespace {
 
-SectorRow row_of(const Comparison& comparison, const PlannedVariant& planned, const Gpu* gpu) {
+SectorRow row_of(const Comparison& comparison, const PlannedVariant& planned, const Gpu* gpu,
+                 BlockAnalyser& analyser) {
   SectorRow row{.case_id = comparison.case_id, .variant_id = planned.variant_id};
   const Case& work = comparison.work;
   row.device = work.device;
@@ -28,7 +29,7 @@ SectorRow row_of(const Comparison& comparison, const PlannedVariant& planned, co
   row.kernel = implementation->name;
   row.queries = count_work(work).covered_rows;
   try {
-    row.analysis = analyse_blocks(work, planned.variant.kernel(), *implementation, device);
+    row.analysis = analyser.analyse(work, planned.variant.kernel(), *implementation, device);
   } catch (const UsageError& error) {
     row.unknown = planned.skip.value_or(error.what());
   }
@@ -108,9 +109,10 @@ nlohmann::json json_of(const SectorRow& row) {
 
 std::vector<SectorRow> sector_rows(const Plan& plan, const Gpu* gpu) {
   std::vector<SectorRow> rows;
+  BlockAnalyser analyser;
   for (const Comparison& comparison : plan.comparisons)
     for (const PlannedVariant& planned : comparison.variants)
-      if (!planned.twin) rows.push_back(row_of(comparison, planned, gpu));
+      if (!planned.twin) rows.push_back(row_of(comparison, planned, gpu, analyser));
   return rows;
 }
 

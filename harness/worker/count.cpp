@@ -69,10 +69,9 @@ std::map<std::string, Counter> layout_counts(const Case& work, const Index& inde
 
 namespace {
 
-// Of a kernel on a GPU, from the index that it reads; none if they are not known. Lists of windows take too
-// long to be made a second time, in linear order.
+// Of a kernel on a GPU, from the index that it reads; none if they are not known.
 std::map<std::string, Counter> derived_counters(const TaskContext& run, const Record& record,
-                                                const Index& index) {
+                                                const Index& index, BlockAnalyser& analyser) {
   if (record.work.device != DeviceKind::cuda || record.variant.is_baseline()) return {};
   const Implementation* implementation = find_implementation(record.kernel, record.work.device);
   const std::vector<Gpu> gpus = survey_gpus().gpus;
@@ -81,21 +80,20 @@ std::map<std::string, Counter> derived_counters(const TaskContext& run, const Re
   if (gpu == gpus.end()) return {};
   const StreamDevice device = stream_device(*gpu);
   if (why_no_sectors(record.work, record.variant, implementation, device)) return {};
-  auto counters =
-      sector_counters(implementation->stream->sectors(record.work, record.variant.kernel(), index, device));
-  if (!has_windows(record.work))
-    counters.merge(
-        block_counters(analyse_blocks(record.work, record.variant.kernel(), *implementation, device)));
+  const BlockAnalysis analysis =
+      analyser.analyse(record.work, record.variant.kernel(), *implementation, device, index);
+  auto counters = sector_counters(analysis.own);
+  counters.merge(block_counters(analysis));
   return counters;
 }
 
-void describe(const TaskContext& run, VerifiedVariant& variant) {
+void describe(const TaskContext& run, VerifiedVariant& variant, BlockAnalyser& analyser) {
   Record& record = variant.record;
   const Index* index = variant.prepared->traits().index;
   run.tell({.phase = Phase::count, .variant_id = record.variant_id});
   if (record.variant.is_baseline() || index == nullptr) return;
   record.counters.merge(layout_counts(record.work, *index));
-  record.counters.merge(derived_counters(run, record, *index));
+  record.counters.merge(derived_counters(run, record, *index, analyser));
 }
 
 }  // namespace
@@ -110,8 +108,9 @@ std::vector<VerifiedVariant> counted(const TaskContext& run, std::vector<Verifie
   for (const std::string& name : run.task.counters) count_all(run, name, variants);
   for (VerifiedVariant& variant : variants)
     if (const auto& end = variant.prepared->traits().end) end();
+  BlockAnalyser analyser;
   for (VerifiedVariant& variant : variants) {
-    describe(run, variant);
+    describe(run, variant, analyser);
     variant.prepared.reset();  // if it damaged memory, this crashes while it is still the variant in flight
     run.tell({.phase = Phase::count, .variant_id = variant.record.variant_id, .record = variant.record});
   }

@@ -62,6 +62,7 @@ struct Sectors {
 struct StreamDevice {
   int compute_capability = 0;        // 10 * major + minor; of a processor 0
   std::int64_t multiprocessors = 0;  // of a processor: threads
+  bool operator==(const StreamDevice&) const = default;
 };
 
 // What is counted. GPUs move sectors of lines, processors whole lines.

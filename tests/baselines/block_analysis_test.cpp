@@ -24,7 +24,7 @@ Case dilated_case(std::int64_t head_dim, std::int64_t kv_heads = 2) {
 
 BlockAnalysis analysis_of(const Case& work, const KernelChoice& choice, const char* gpu = "h100") {
   const Implementation& implementation = *find_implementation("dilated_simt", DeviceKind::cuda);
-  return analyse_blocks(work, choice, implementation, stream_device(named_gpu(gpu)));
+  return BlockAnalyser().analyse(work, choice, implementation, stream_device(named_gpu(gpu)));
 }
 
 KernelChoice ordered(const std::string& order) {

@@ -10,7 +10,6 @@ CLAIMS = {"guide-speedup": "28 to 48 % fewer cache lines", "guide-headlines": "2
           "analysis-theory": "25 to 40 % better use of lines, 50 % fewer misses"}
 PATTERNS = {"cache-order": "dilated: orders, visits of keys by slot", "cache-traversal": "dense and dilated: traversals",
             "controls": "dilated: controls", "images": "windows on images"}
-LONG = {"videos", "sliding-tile", "window-rivals"}  # their lists of keys take a minute of a processor
 
 
 def sector_rows(sweep, gpu):
@@ -19,9 +18,9 @@ def sector_rows(sweep, gpu):
 
 
 def block_compared_sectors(published):
-    """How many published records counted exactly what is derived, and what was not compared, without LONG."""
+    """How many published records counted exactly what is derived, and what was not compared."""
     folders = [published.folder(name).path / sweep for name in published.names() if "00" in name
-               for sweep in render.sweeps_of(published.folder(name).path) if sweep not in LONG]
+               for sweep in render.sweeps_of(published.folder(name).path)]
     return render.hilbench("sectors", "--markdown", *folders).strip()
 
 
