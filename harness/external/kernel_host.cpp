@@ -26,6 +26,7 @@
 #include "harness/external/counters_json.hpp"
 #include "harness/external/hosted_case.hpp"
 #include "harness/external/kernel_library.hpp"
+#include "harness/measure/counted_caches.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/text.hpp"
 #include "kernels/case/rounding.hpp"
@@ -117,6 +118,10 @@ class KernelHost {
   json hello() {
     library_.emplace(file_);
     const hilbench_kernel& table = library_->table();
+    // All programs of a comparison are greeted at once: so their contexts are created side by side.
+    const char* device = std::getenv("HILBENCH_DEVICE");
+    if ((table.devices & HILBENCH_ON_CUDA) != 0 && device != nullptr && device == std::string_view("cuda"))
+      device_ = open_cuda_device(0);
     json devices = json::array();
     if ((table.devices & HILBENCH_ON_CPU) != 0) devices.push_back("cpu");
     if ((table.devices & HILBENCH_ON_CUDA) != 0) devices.push_back("cuda");
@@ -134,7 +139,10 @@ class KernelHost {
         throw CannotCompute(one_line(reason, 300));
     const char* cache = std::getenv("HILBENCH_CACHE");
     untimed_ = cache != nullptr && cache == std::string_view("warm");
-    device_ = (*case_)->on_cuda != 0 ? open_cuda_device(0) : open_cpu_device((*case_)->threads);
+    if ((*case_)->on_cuda == 0)
+      device_ = open_cpu_device((*case_)->threads);
+    else if (!device_)
+      device_ = open_cuda_device(0);
     allocate(request.at("kernel"));
     take_inputs(request, json::array({"q", "k", "v"}));
     prepare();
@@ -307,18 +315,19 @@ class KernelHost {
     if (!file.flush()) blame("the output cannot be written", path);
   }
 
-  // As a worker counts its own variants: with warm caches one execution before suffices.
+  // As a worker counts its own variants; the first count of a set is not kept.
   json counted(const json& request) {
-    const bool cold = request.at("cold");
     const CounterSet set =
         counter_set(request.at("set").get<std::string>(),
                     counter_target((*case_)->on_cuda != 0 ? DeviceKind::cuda : DeviceKind::cpu));
-    bool warm = false;
-    const auto restore = [&] {
-      if (cold) return device_->evict_caches();
-      if (!std::exchange(warm, true)) launch();
+    const auto cache = request.at("cold").get<bool>() ? CacheState::cold : CacheState::warm;
+    const auto once = [&] {
+      CountedCaches caches(*device_, cache, [this] { launch(); });
+      return count(
+          set, (*case_)->threads, [&] { caches.restore(); }, [this] { launch(); });
     };
-    const auto counters = count(set, (*case_)->threads, restore, [this] { launch(); });
+    if ((*case_)->on_cuda != 0 && std::exchange(counted_set_, set.name) != set.name) once();
+    const auto counters = once();
     device_->synchronize();
     return {{"counters", counters_json(counters)}};
   }
@@ -338,7 +347,8 @@ class KernelHost {
   hilbench_tensors tensors_ = {};
   void* state_ = nullptr;
   bool prepared_ = false;
-  bool untimed_ = false;  // whether an execution goes before the timed ones of a request
+  std::string counted_set_;  // the last
+  bool untimed_ = false;     // whether an execution goes before the timed ones of a request
   Clock clock_ = Clock::ordinary;
 };
 

@@ -90,6 +90,7 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
   unless_set("OPENBLAS_THREAD_TIMEOUT", "24");
   if (work_.ring_size == 1 && work_.device == DeviceKind::cpu)
     unless_set("OMP_NUM_THREADS", std::to_string(threads));
+  variables["HILBENCH_DEVICE"] = to_string(work_.device);
   variables["HILBENCH_CACHE"] = cache == CacheState::cold ? "cold" : "warm";
   if (!external.command.empty()) {
     package_ = std::make_unique<SharedFile>("python_package");

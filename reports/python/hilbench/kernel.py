@@ -26,6 +26,8 @@ import time
 PROTOCOL = 2
 CACHE = os.environ.pop("HILBENCH_CACHE", None)  # set if hilbench started this process, and not for what it starts
 
+DEVICE = os.environ.pop("HILBENCH_DEVICE", None)
+
 
 def stream_of_answers():
     """The standard output, over which hilbench is answered. From now on it is the standard error to all else, also to
@@ -237,6 +239,7 @@ class Kernel:
             text = inspect.getsource(sys.modules[self.function.__module__])
         except (OSError, TypeError):
             text = code.co_code.hex()
+        start_device()
         answer = {"protocol": PROTOCOL, "name": self.function.__name__, "kernel": self.reads_slots,
                   "windows": self.windows, "version": hashlib.sha256(text.encode()).hexdigest()[:12], "devices": self.devices or usable_devices()}
         return answer | ({"tile_rows": self.tile_rows} if self.tile_rows else {})
@@ -315,6 +318,13 @@ class Kernel:
             with open(lse, "wb") as file:
                 file.write(self.tensors.floats(self.lse[..., None], rows))
         return {"lse": self.lse is not None}
+
+
+def start_device():
+    """Creates the context of the GPU: all programs of a comparison are greeted at once, so they do it side by side."""
+    torch = sys.modules.get("torch")
+    if DEVICE == "cuda" and torch is not None and torch.cuda.is_available():
+        torch.zeros(1, device="cuda")
 
 
 def usable_devices():
