@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 
 #include "harness/counters/backends.hpp"
+#include "harness/device/device.hpp"
 #include "harness/device/kernel_times.hpp"
 #include "kernels/cuda/runtime/blocking_kernel.hpp"
 #include "kernels/cuda/runtime/device_memory.hpp"
@@ -91,6 +93,19 @@ TEST_F(Counted, WarmL2StaysWarmBetweenPasses) {
       counter_set("default", target_), 1, [] {}, work);
   EXPECT_NEAR(value(counters, "l2_read_hit_rate"), 1, 0.001);
   EXPECT_LT(value(counters, "dram_read_bytes"), kTolerance * 8 * kMiB);
+}
+
+// The L2 of Hopper keeps what was read often, whatever is read through it afterwards.
+TEST_F(Counted, EvictedCachesHoldNothingThatWasReadOften) {
+  const std::unique_ptr<Device> device = open_cuda_device(0);
+  const auto counters = count(
+      counter_set("default", target_), 1,
+      [&] {
+        for (int i = 0; i < 20; ++i) cuda::repeated_read(buffer_.data(), 16 * kMiB, 8, nullptr);
+        device->evict_caches();
+      },
+      [&] { cuda::streaming_read(buffer_.data(), 16 * kMiB, nullptr); });
+  expect_near(counters, "dram_read_bytes", 16 * kMiB);
 }
 
 TEST_F(Counted, StridedRead) {
