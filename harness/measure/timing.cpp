@@ -23,6 +23,7 @@ constexpr std::int64_t kMostIterations = 10000;
 constexpr std::size_t kCalibrations = 9;  // executions that tell how long injected work takes
 constexpr double kFurtherWarmUp = 0.2;    // share of the device's warm-up, for all variants but the first
 constexpr double kLongestWarmUp = 10;     // by the clock on the wall, as a multiple of what is wanted
+constexpr std::int64_t kEstimates = 3;    // requests whose mean tells how long an execution of a program is
 constexpr double kTrial = 0.1;            // share of a steady sample that is tried before it
 constexpr double kSurplus = 1.05;         // of executions in a steady sample, which must not be too short
 // Times in the answer of an external program, a line of at most 16 MiB.
@@ -54,7 +55,7 @@ class VariantTimer {
         prepared_(*variant.prepared),
         steady_ns_(measure.steady ? measure.steady_s * 1e9 : 0),
         filter_(fmt::format("^v{}/", number)) {
-    warm_up(warm_up_ns);
+    warm_up(warm_up_ns, measure.shortest_sample_ns);
     inject(variant.record.injected);
     const double longest = std::max(estimate_ns_, 1.0);
     const auto wanted = static_cast<std::int64_t>(std::ceil(measure.shortest_sample_ns / longest));
@@ -93,16 +94,22 @@ class VariantTimer {
     return *reporter.ns();
   }
 
-  void warm_up(double warm_up_ns) {
+  void warm_up(double warm_up_ns, double shortest_sample_ns) {
     prepared_.run();
     // What times itself may say too little. The device is then warm all the same.
     const auto end = std::chrono::steady_clock::now() +
                      std::chrono::nanoseconds(std::llround(kLongestWarmUp * warm_up_ns));
     double spent_ns = 0;
+    std::int64_t count = 0;
     do {
       estimate_ns_ = times_itself() ? prepared_.traits().run_timed(1).front() : device_.time_ns(run_);
       spent_ns += estimate_ns_;
+      ++count;
     } while (spent_ns < warm_up_ns && std::chrono::steady_clock::now() < end);
+    // Of a program that computes only now and then, one time could promise far too much.
+    for (; times_itself() && count < kEstimates && spent_ns < shortest_sample_ns; ++count)
+      spent_ns += prepared_.traits().run_timed(1).front();
+    if (times_itself()) estimate_ns_ = spent_ns / static_cast<double>(count);
     if (!times_itself() && !steady()) clock_ = device_.clock_for(estimate_ns_);
   }
 

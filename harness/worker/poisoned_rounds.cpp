@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <tuple>
 #include <utility>
 
@@ -38,6 +39,11 @@ bool has_output(const VerifiedVariant& variant) {
 bool unlike(const std::vector<double>& ordinary_ns, const std::vector<double>& new_ns) {
   if (ordinary_ns.empty() || new_ns.empty()) return false;
   return *std::min_element(new_ns.begin(), new_ns.end()) > kSlower * median(ordinary_ns) + kSlowerBy_ns;
+}
+
+// Of V.
+InputSet other_sign(InputSet inputs) {
+  return inputs == InputSet::second ? InputSet::negated : InputSet::second;
 }
 
 }  // namespace
@@ -78,7 +84,7 @@ bool PoisonedRounds::poisoned_round_follows(std::int64_t round) {
 
 void PoisonedRounds::begin_poisoned_round() {
   ++poisoned_;
-  inputs_ = inputs_ == InputSet::second ? InputSet::negated : InputSet::second;
+  inputs_ = other_sign(inputs_);
   run_.bench.hold(inputs_);
   rows_ = draw(random_(), kPoisonedRows);
 }
@@ -118,12 +124,32 @@ void PoisonedRounds::take(std::size_t v) {
   if (follows(v)) take_rows_of(v);
 }
 
+// Executions of a program alone in their requests, each on other inputs than the one before: what computes
+// only every third time is wrong in one of them. Longer ones are asked for alone in each round.
+void PoisonedRounds::take_in_sequence(std::size_t v) {
+  constexpr int kSets = 4;  // even: the last are those of before
+  constexpr std::chrono::milliseconds kLong{50};
+  PreparedVariant& prepared = *variants_[v].prepared;
+  InputSet inputs = inputs_;
+  for (int set = 0; set < kSets; ++set) {
+    inputs = other_sign(inputs);
+    run_.bench.hold(inputs);
+    if (!prepared.load(inputs)) return;
+    const auto begin = std::chrono::steady_clock::now();
+    prepared.run();
+    const bool is_long = std::chrono::steady_clock::now() - begin > kLong;
+    take_rows_of(v);
+    if (is_long && set % 2 == 1) return;
+  }
+}
+
 // One more execution follows: what is right every second time is wrong in one of two in sequence.
 void PoisonedRounds::take_last(std::size_t v) {
   if (!has_output(variants_[v])) return;
   PreparedVariant& prepared = *variants_[v].prepared;
   if (prepared.traits().process != 0) {
     take(v);
+    take_in_sequence(v);
     prepared.run();
     prepared.take_output();
     return;
@@ -167,7 +193,7 @@ std::optional<std::string> PoisonedRounds::fault_of_times(PreparedVariant& prepa
   if (!unlike(samples.first_ns, samples.poisoned_first_ns)) return std::nullopt;
   std::vector<double> ordinary_ns, new_ns;
   for (int set = 0; set < kSets; ++set) {
-    inputs_ = inputs_ == InputSet::second ? InputSet::negated : InputSet::second;
+    inputs_ = other_sign(inputs_);
     if (!prepared.load(inputs_)) return std::nullopt;
     new_ns.push_back(prepared.traits().run_timed(1).front());
     ordinary_ns.push_back(prepared.traits().run_timed(1).front());

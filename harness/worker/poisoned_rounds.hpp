@@ -42,6 +42,7 @@ class PoisonedRounds final : public RoundsWatch {
   void draw_last_rows();  // once
   bool follows(std::size_t v) const;
   void take_rows_of(std::size_t v);
+  void take_in_sequence(std::size_t v);
   std::optional<std::string> fault_of(std::size_t v, const TimedSamples& samples);
   std::optional<std::string> fault_of_times(PreparedVariant& prepared, const TimedSamples& samples);
 

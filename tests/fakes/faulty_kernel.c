@@ -58,7 +58,8 @@ enum {
   COARSE_AFTER_30,
   TWO_THREADS,
   SPINS,
-  COMPUTES_LATER
+  COMPUTES_LATER,
+  EVERY_THIRD_TIME
 };
 
 static const hilbench_case* work;
@@ -176,6 +177,7 @@ static int32_t launch(void* state, const hilbench_tensors* t, void* stream) {
   if (FAULT == HANGS)
     for (;;) sleep(100);
   if (FAULT == ONCE && calls > 1) return 0;
+  if (FAULT == EVERY_THIRD_TIME && calls % 3 != 1) return 0;
   if (FAULT == CACHES_BY_INPUTS && has_result(t, elements)) return 0;
   if (FAULT == COMPUTES_LATER) {
     if (pthread_create(&thread, NULL, compute_all, (void*)t) != 0 || pthread_detach(thread) != 0) return 1;
