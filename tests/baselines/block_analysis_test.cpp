@@ -97,5 +97,32 @@ TEST(BlockAnalysis, MovedQueriesAreCounted) {
   EXPECT_EQ(analysis.changed_tiles, 0);
 }
 
+// Processors read the table of slots in every order, so that an order only renames lines. Rows of 160 bytes
+// share lines of 64: of each two neighbouring rows one line.
+TEST(BlockAnalysis, OfProcessorsIsInLines) {
+  Case work = dilated_case(64);
+  work.device = DeviceKind::cpu;
+  const Variant named{KernelChoice{.name = "dilated", .order = "random"}};
+  const Implementation* kernel = streamed_implementation(work, named, {});
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(kernel->name, "dilated_cpu");
+  EXPECT_FALSE(why_no_sectors(work, named, kernel, {}));
+  BlockAnalyser analyser;
+  const BlockAnalysis renamed = analyser.analyse(work, named.kernel(), *kernel, {});
+  EXPECT_EQ(renamed.view, CacheView::renamed);
+  EXPECT_EQ(renamed.unit.name, "lines");
+  EXPECT_EQ(renamed.own, renamed.linear);
+  EXPECT_EQ(renamed.shared_lines, 0);
+  KernelChoice by_slot = named.kernel();
+  by_slot.key_visit = KeyVisit::slot;
+  EXPECT_EQ(analyser.analyse(work, by_slot, *kernel, {}).view, CacheView::sequence);
+  Case narrow = dilated_case(80, 1);
+  narrow.device = DeviceKind::cpu;
+  narrow.dtype = Dtype::bf16;
+  const BlockAnalysis shared = analyser.analyse(narrow, named.kernel(), *kernel, {});
+  EXPECT_EQ(shared.view, CacheView::shared);
+  EXPECT_EQ(shared.shared_lines, 4096 / 2);
+}
+
 }  // namespace
 }  // namespace hilbench

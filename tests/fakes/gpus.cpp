@@ -110,6 +110,7 @@ std::string nccl_version() {
 std::span<const Implementation* const> implementation_table() {
   static const Implementation dilated = [] {
     Implementation implementation = kDilatedCpu;
+    implementation.stream = nullptr;  // of processors
     implementation.name = "dilated";
     implementation.device = DeviceKind::cuda;
     return implementation;
