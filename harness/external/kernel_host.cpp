@@ -22,11 +22,11 @@
 #include <vector>
 
 #include "harness/counters/counters.hpp"
+#include "harness/device/counted_caches.hpp"
 #include "harness/device/device.hpp"
 #include "harness/external/counters_json.hpp"
 #include "harness/external/hosted_case.hpp"
 #include "harness/external/kernel_library.hpp"
-#include "harness/measure/counted_caches.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/base/text/text.hpp"
 #include "kernels/case/rounding.hpp"
@@ -320,9 +320,9 @@ class KernelHost {
     const CounterSet set =
         counter_set(request.at("set").get<std::string>(),
                     counter_target((*case_)->on_cuda != 0 ? DeviceKind::cuda : DeviceKind::cpu));
-    const auto cache = request.at("cold").get<bool>() ? CacheState::cold : CacheState::warm;
+    const bool cold = request.at("cold");
     const auto once = [&] {
-      CountedCaches caches(*device_, cache, [this] { launch(); });
+      CountedCaches caches(*device_, cold, [this] { launch(); });
       return count(
           set, (*case_)->threads, [&] { caches.restore(); }, [this] { launch(); });
     };

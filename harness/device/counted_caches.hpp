@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "harness/device/device.hpp"
-#include "harness/sweep/settings.hpp"
 
 namespace hilbench {
 
@@ -14,17 +13,17 @@ namespace hilbench {
 // each pass leaves them warm for the next.
 class CountedCaches {
  public:
-  CountedCaches(Device& device, CacheState cache, std::function<void()> run)
-      : device_(device), cache_(cache), run_(std::move(run)) {}
+  CountedCaches(Device& device, bool cold, std::function<void()> run)
+      : device_(device), cold_(cold), run_(std::move(run)) {}
   void restore() {
     const bool first = std::exchange(first_, false);
-    if (cache_ == CacheState::cold || first) device_.evict_caches();
-    if (cache_ == CacheState::warm && first) run_();
+    if (cold_ || first) device_.evict_caches();
+    if (!cold_ && first) run_();
   }
 
  private:
   Device& device_;
-  const CacheState cache_;
+  const bool cold_;
   const std::function<void()> run_;
   bool first_ = true;
 };
