@@ -98,8 +98,7 @@ void add_plan(Commands& commands) {
                "print instead, for each case, the longest sequence that fits the device's memory");
   options.flag("--sectors", arguments->sectors,
                "print instead which 32-byte sectors each variant asks for on a GPU, or 64-byte lines on a "
-               "processor, and "
-               "whether its order can change what a cache sees");
+               "processor, and whether its order can change what a cache sees");
   options.flag("--json", arguments->json, "print --sectors as JSON");
   options.choice("--gpu", arguments->gpu, names_of_gpus(),
                  "plan every case for a GPU that need not be here, by its data sheet");

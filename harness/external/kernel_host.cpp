@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/counters/counted_caches.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/device/counted_caches.hpp"
 #include "harness/device/device.hpp"
 #include "harness/external/counters_json.hpp"
 #include "harness/external/hosted_case.hpp"
@@ -322,7 +322,8 @@ class KernelHost {
                     counter_target((*case_)->on_cuda != 0 ? DeviceKind::cuda : DeviceKind::cpu));
     const bool cold = request.at("cold");
     const auto once = [&] {
-      CountedCaches caches(*device_, cold, [this] { launch(); });
+      CountedCaches caches(
+          cold, [this] { device_->evict_caches(); }, [this] { launch(); });
       return count(
           set, (*case_)->threads, [&] { caches.restore(); }, [this] { launch(); });
     };

@@ -69,7 +69,7 @@ void expect_usable(const hilbench_kernel& table, const std::filesystem::path& fi
 }  // namespace
 
 KernelLibrary::KernelLibrary(const std::filesystem::path& file) {
-  std::error_code error;  // which read_text tells of
+  std::error_code error;  // read_text names it
   if (!std::filesystem::exists(file, error) && !error)
     refuse_library(file, "there is no such library", "build it, or mend `library` of the sweep");
   const std::string bytes = read_text(file, "library", kMostLibraryBytes);

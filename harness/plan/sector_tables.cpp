@@ -126,16 +126,14 @@ std::string sector_table(const std::vector<SectorRow>& rows, const Gpu* gpu, con
         "Sectors of {} bytes that one execution asks for on {} (compute capability {}), derived, not "
         "measured.\n{}"
         "tma, copies, tables, loads, stores, clears: by boxes, by cp.async, of tables, by loads, O and LSE, "
-        "those of "
-        "rows without a query. order: what a cache of {}-byte lines sees, against linear order.\n",
+        "those of rows without a query. order: what a cache of {}-byte lines sees, against linear order.\n",
         kSectorBytes, gpu->name, gpu->capability_text(),
         table_text(paths_table(rows, DeviceKind::cuda), screen), StreamUnit().line_bytes);
   if (any(DeviceKind::cpu))
     text += fmt::format(
         "Lines of 64 bytes that one execution asks for on the processors here, derived, not measured.\n{}"
         "tables, loads, stores, clears: of tables, rows of Q, K and V, O and LSE, those of rows without a "
-        "query. "
-        "order: what a cache sees, against linear order.\n",
+        "query. order: what a cache sees, against linear order.\n",
         table_text(paths_table(rows, DeviceKind::cpu), screen));
   return text;
 }

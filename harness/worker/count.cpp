@@ -6,8 +6,8 @@
 #include "baselines/block_analysis.hpp"
 #include "baselines/derived_sectors.hpp"
 #include "baselines/table.hpp"
+#include "harness/counters/counted_caches.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/device/counted_caches.hpp"
 #include "harness/measure/random_values.hpp"
 #include "harness/worker/phases.hpp"
 #include "kernels/base/process/nvtx.hpp"
@@ -38,8 +38,9 @@ std::map<std::string, Counter> count_one(const TaskContext& run, VerifiedVariant
   const PreparedTraits& traits = prepared.traits();
   if (!traits.why_not_counted.empty()) return uncounted(set, traits.why_not_counted);
   if (traits.count) return traits.count(set);
-  CountedCaches caches(*run.bench.device, run.task.measure.cache == CacheState::cold,
-                       [&] { prepared.run(); });
+  CountedCaches caches(
+      run.task.measure.cache == CacheState::cold, [&] { run.bench.device->evict_caches(); },
+      [&] { prepared.run(); });
   auto counters = count(
       set, run.bench.threads, [&] { caches.restore(); }, [&] { prepared.run(); });
   run.bench.device->synchronize();  // shows a failed kernel here, while its variant is in flight

@@ -1,4 +1,3 @@
-#include "harness/counters/counters.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,6 +8,8 @@
 #include <set>
 
 #include "harness/counters/backends.hpp"
+#include "harness/counters/counted_caches.hpp"
+#include "harness/counters/counted_caches.hpp"
 
 namespace hilbench {
 namespace {
@@ -301,6 +302,23 @@ TEST_P(SoftwareCounters, DoNotCountOutsideOfThePass) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, SoftwareCounters, testing::Values(1, 2));
+
+// E: the caches are evicted, R: the variant runs.
+std::string before_passes(bool cold, int passes) {
+  std::string done;
+  CountedCaches caches(
+      cold, [&] { done += 'E'; }, [&] { done += 'R'; });
+  for (int pass = 0; pass < passes; ++pass) {
+    caches.restore();
+    done += ' ';
+  }
+  return done;
+}
+
+TEST(CountedCaches, AreEvictedBeforeEachPassOrOnceAndThenWarmedUp) {
+  EXPECT_EQ(before_passes(true, 3), "E E E ");
+  EXPECT_EQ(before_passes(false, 3), "ER   ");
+}
 
 }  // namespace
 }  // namespace hilbench

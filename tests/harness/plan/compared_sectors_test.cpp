@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "baselines/derived_sectors.hpp"
 #include "baselines/table.hpp"
@@ -65,6 +66,28 @@ TEST(ComparedSectors, TellEqualFromDifferentAndFromOlder) {
   comparison.add(uncounted);
   EXPECT_EQ(comparison.found().compared(), 2u);
   EXPECT_EQ(comparison.found().not_compared.size(), 2u);
+}
+
+TEST(ComparedSectors, ExplainReadsOfTheL2ByWhatTheCoalescerMerged) {
+  const Sectors sectors = dense_sectors();
+  const auto asked = static_cast<double>(sectors.read());
+  Record record = counted_record(sectors);
+  const auto counted = [&](const char* name, std::vector<double> counts) {
+    record.counters[name] = {
+        .value = counts[0], .unit = "sectors", .source = "cupti_range", .counts = counts};
+  };
+  SectorComparison comparison;
+  comparison.add(record);
+  EXPECT_EQ(comparison.found().l2_reads.records, 0u) << "the coalescer was not counted";
+
+  counted("l1_load_hit_sectors", {100});
+  counted("coalesced_sectors", {0, asked / 4});
+  counted("coalescer_l2_read_sectors", {asked - 100, 1.01 * (0.75 * asked - 100)});
+  comparison.add(record);
+  const ExplainedReads& reads = comparison.found().l2_reads;
+  EXPECT_EQ(reads.records, 1u);
+  EXPECT_EQ(reads.counts, 2u);
+  EXPECT_NEAR(reads.worst, 0.01, 1e-9);
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <functional>
 #include <utility>
 
-#include "harness/device/device.hpp"
-
 namespace hilbench {
 
 // Of one variant, in the passes of one count. First the caches are evicted: what another variant left in the
@@ -13,18 +11,17 @@ namespace hilbench {
 // each pass leaves them warm for the next.
 class CountedCaches {
  public:
-  CountedCaches(Device& device, bool cold, std::function<void()> run)
-      : device_(device), cold_(cold), run_(std::move(run)) {}
+  CountedCaches(bool cold, std::function<void()> evict, std::function<void()> run)
+      : cold_(cold), evict_(std::move(evict)), run_(std::move(run)) {}
   void restore() {
     const bool first = std::exchange(first_, false);
-    if (cold_ || first) device_.evict_caches();
+    if (cold_ || first) evict_();
     if (!cold_ && first) run_();
   }
 
  private:
-  Device& device_;
   const bool cold_;
-  const std::function<void()> run_;
+  const std::function<void()> evict_, run_;
   bool first_ = true;
 };
 
