@@ -68,7 +68,7 @@ TEST(DerivedSectors, MmaByHand) {
 TEST(DerivedSectors, MmaWindowsByHand) {
   Case work = dense_case(256, Dtype::bf16);
   work.pattern.clear();
-  work.windows = {{.extent = 256, .window = 256}};
+  work.windows = {{.extent = 1, .window = 1}, {.extent = 256, .window = 256}};
   const Sectors all = sectors_on("a100", work, "dilated_mma");
   const std::int64_t fields = 2 * (4 * 9 + 16 * 3);
   EXPECT_EQ(all[MemoryPath::copies].sectors, 2 * (128 + 2 * 256) * 8);
