@@ -73,8 +73,8 @@ AnsweringProgram::~AnsweringProgram() {
 void AnsweringProgram::send(std::string_view line) {
   try {
     write_all(to_.write_end(), std::string(line) + "\n");
-  } catch (const EnvironmentError&) {
-    tell_end();
+  } catch (const EnvironmentError&) {  // one that has ended may have answered before: hear() reads that first
+    if (!child_->wait(kPatience_ms)) tell_end();
   }
 }
 

@@ -37,7 +37,8 @@ class AnsweringProgram {
 
   // Called now and then while an answer is awaited, with the time in s that hear() has waited. May throw.
   using Waiting = std::function<void(double seconds)>;
-  // Sends `line` and does not wait for the answer. Throws EnvironmentError if the program has ended.
+  // Sends `line` and does not wait for the answer. If the program has ended, hear() says so. Throws
+  // EnvironmentError if it has closed its input and lives on.
   void send(std::string_view line);
   // Waits for the answer to what was sent, as long as `waiting` lets it. Throws EnvironmentError if the
   // program ends instead (the message says how, and quotes the last line of its standard error), even if a

@@ -86,7 +86,18 @@ TEST(AnsweringProgram, AnswersLaterWhileOthersAreAsked) {
   EXPECT_EQ(first.hear(), "one");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(3900))
       << "one after the other";
-  EXPECT_THROW(gone.send("go"), EnvironmentError) << "it has ended long since";
+  gone.send("go");
+  EXPECT_THROW(gone.hear(), EnvironmentError) << "it has ended long since";
+}
+
+TEST(AnsweringProgram, IsHeardThoughItEndedBeforeItWasAsked) {
+  AnsweringProgram early("early", {"sh", "-c", "echo early"}, "");
+  ::usleep(300000);
+  EXPECT_EQ(early.ask("go"), "early");
+  EXPECT_THROW(early.ask("go"), EnvironmentError);
+  AnsweringProgram deaf("deaf", {"sh", "-c", "exec 0<&-; sleep 20"}, "");
+  ::usleep(300000);
+  EXPECT_THROW(deaf.send("go"), EnvironmentError);
 }
 
 // Whether a process still holds the lock of `file`.
