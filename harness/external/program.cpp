@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -65,6 +66,11 @@ json paths_of(const InputFiles& files) {
   if (files.d_o)
     paths.update({{"d_o", files.d_o->path()}, {"o", files.o->path()}, {"lse", files.lse->path()}});
   return paths;
+}
+
+double processor_s_of(const std::set<pid_t>& processes) {
+  return std::transform_reduce(processes.begin(), processes.end(), 0.0, std::plus(),
+                               [](pid_t process) { return processor_s(process); });
 }
 
 }  // namespace
@@ -205,27 +211,28 @@ bool ExternalProgram::give(const InputFiles& files, const std::vector<std::strin
 }
 
 RequestTimes ExternalProgram::timed(std::int64_t executions, std::vector<double>& ns) {
-  const double before_ns = processor_ns();
-  const Waits waits = waits_so_far();
-  const Durations found = durations("run", "times_ns", executions);
-  const std::optional<double> waited_ns = waited_since(waits);
+  const std::set<pid_t> watched = processes();
+  const Waits waits = waits_of(watched);
+  const Durations found = durations("run", "times_ns", executions, watched);
+  const std::optional<double> waited_ns = waited_since(waits, found.processes);
   ns = found.ns;
   return {.executions = executions,
           .reported_ns = std::accumulate(ns.begin(), ns.end(), 0.0),
           .wall_ns = found.wall_ns,
-          .processor_ns = std::max(0.0, processor_ns() - before_ns),  // what has ended takes its time along
+          .processor_ns = found.processor_ns,
           .waited_ns = waited_ns};
 }
 
-ExternalProgram::Waits ExternalProgram::waits_so_far() const {
+ExternalProgram::Waits ExternalProgram::waits_of(const std::set<pid_t>& watched) {
   Waits waits{.own_s = waited_s(::getpid())};
-  for (const pid_t process : processes()) waits.program_s.merge(waited_s(process));
+  for (const pid_t process : watched) waits.program_s.merge(waited_s(process));
   return waits;
 }
 
 // Threads wait side by side: the one that waited longest counts, of the program and of this process.
-std::optional<double> ExternalProgram::waited_since(const Waits& before) const {
-  const Waits now = waits_so_far();
+std::optional<double> ExternalProgram::waited_since(const Waits& before,
+                                                    const std::set<pid_t>& watched) const {
+  const Waits now = waits_of(watched);
   if (may_be_forked_ || now.own_s.empty() || now.program_s.empty()) return std::nullopt;
   const auto longest = [](const std::map<pid_t, double>& from, const std::map<pid_t, double>& to) {
     double most_s = 0;
@@ -296,7 +303,8 @@ void ExternalProgram::check_clock(Device& device) {
   if (work_.device != DeviceKind::cuda || work_.ring_size > 1) return;
   const std::int64_t many = std::clamp<std::int64_t>(std::llround(kLong_ns / each_ns), kLeast, kMost);
   Durations found;
-  const std::optional<double> share = device.busy_share([&] { found = durations("run", "times_ns", many); });
+  const std::optional<double> share =
+      device.busy_share([&] { found = durations("run", "times_ns", many, processes()); });
   if (share) clock_.note_busy(*share * found.wall_ns, std::accumulate(found.ns.begin(), found.ns.end(), 0.0));
 }
 
@@ -307,33 +315,35 @@ std::set<pid_t> ExternalProgram::processes() const {
   return own == descendants.end() ? std::set<pid_t>() : own->second;
 }
 
-double ExternalProgram::processor_ns() const {
-  double used_s = 0;
-  for (const pid_t process : processes()) used_s += processor_s(process);
-  return 1e9 * used_s;
-}
-
 bool ExternalProgram::profiles() const {
   return described_.value("profiles", json()) == json(true);
 }
 
 std::vector<double> ExternalProgram::profile(std::int64_t executions) {
-  return durations("profile", "gpu_busy_ns", executions, Refusal::allowed).ns;
+  return durations("profile", "gpu_busy_ns", executions, processes(), Refusal::allowed).ns;
 }
 
 ExternalProgram::Durations ExternalProgram::durations(const char* request, const char* key,
-                                                      std::int64_t executions, Refusal refusal) {
-  const std::set<pid_t> watched = processes();
+                                                      std::int64_t executions, const std::set<pid_t>& watched,
+                                                      Refusal refusal) {
   pause(watched);
+  double used_s = -processor_s_of(watched);
   const auto begin = std::chrono::steady_clock::now();
   const json answer = ask({{"do", request}, {"executions", executions}}, refusal);
   const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - begin;
-  pause(watched);
+  used_s += processor_s_of(watched);  // at once: threads that have no more work spin for some milliseconds
+  std::set<pid_t> now = processes();
+  for (const pid_t process : now)
+    if (!watched.contains(process)) used_s += processor_s(process);
+  pause(now);
   const json times = answer.value(key, json());
   if (!times.is_array() || std::ssize(times) != executions ||
       !std::all_of(times.begin(), times.end(), is_duration))
     break_off(name_, fmt::format("{} needs {} {} {}", request, executions, key, kDurations), answer);
-  return {.ns = times.get<std::vector<double>>(), .wall_ns = wall.count()};
+  return {.ns = times.get<std::vector<double>>(),
+          .wall_ns = wall.count(),
+          .processor_ns = 1e9 * std::max(0.0, used_s),  // what has ended takes its time along
+          .processes = std::move(now)};
 }
 
 // Idle OpenMP threads spin for some milliseconds. This wait keeps the threads of one process off the cores of

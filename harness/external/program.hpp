@@ -98,10 +98,13 @@ class ExternalProgram {
   nlohmann::json hear(Refusal refusal);
   struct Durations {
     std::vector<double> ns;
-    double wall_ns = 0;  // from asking to the answer
+    double wall_ns = 0;         // from asking to the answer
+    double processor_ns = 0;    // of the program and what it started, meanwhile
+    std::set<pid_t> processes;  // the program and what it started, afterwards
   };
+  // `watched`: the program and what it started, before.
   Durations durations(const char* request, const char* key, std::int64_t executions,
-                      Refusal refusal = Refusal::breaks_protocol);
+                      const std::set<pid_t>& watched, Refusal refusal = Refusal::breaks_protocol);
   // A request for timed executions, and their durations.
   RequestTimes timed(std::int64_t executions, std::vector<double>& ns);
   // By the reported times: each of `alone` is one execution in a request of its own.
@@ -114,13 +117,12 @@ class ExternalProgram {
   OfGradients<std::shared_ptr<SharedFile>> read_gradients(const nlohmann::json& further);
   bool read_into(const nlohmann::json& further, const SharedFile& o, const SharedFile& lse);
   std::set<pid_t> processes() const;
-  double processor_ns() const;
   struct Waits {
     std::map<pid_t, double> own_s, program_s;  // for a core, by thread
   };
-  Waits waits_so_far() const;
-  std::optional<double> waited_since(
-      const Waits& before) const;  // in nanoseconds; nothing if it is not known
+  static Waits waits_of(const std::set<pid_t>& watched);
+  // In nanoseconds; nothing if it is not known.
+  std::optional<double> waited_since(const Waits& before, const std::set<pid_t>& watched) const;
 
   std::string kernel_, name_;
   ImplementationKind kind_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <iterator>
 
 #include "harness/gate/paired_measurement.hpp"
@@ -28,6 +29,21 @@ std::vector<EqualPairs> pairs_of(PairedMeasurement& measurement) {
   return pairs;
 }
 
+// Throws UsageError if the fewest pairs take longer than a gate may.
+void expect_fewest_pairs(std::size_t measured, std::chrono::steady_clock::time_point start,
+                         const GateOptions& options) {
+  if (measured >= kFewestPairs) return;
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  const double pair_s = spent.count() / static_cast<double>(measured);
+  const double wanted_s = kFewestPairs * pair_s;
+  if (wanted_s <= longest_s(options)) return;
+  throw UsageError(
+      {.what = fmt::format("a budget of {:.0f} s is too short for these cases", options.budget_s),
+       .why =
+           fmt::format("a pair of processes takes {:.0f} s, and {} pairs are needed", pair_s, kFewestPairs),
+       .remedy = fmt::format("say --budget {:.0f}s, or choose cases by --filter", std::ceil(wanted_s))});
+}
+
 }  // namespace
 
 EqualMeasurement measure_equal_pairs(const Sweep& sweep, const Plan& plan, const Site& site,
@@ -41,6 +57,7 @@ EqualMeasurement measure_equal_pairs(const Sweep& sweep, const Plan& plan, const
       const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
       if (pair >= kFewestPairs && spent.count() >= options.budget_s) break;
       for (Subject& subject : measurement.subjects()) measurement.measure_pair(subject);
+      expect_fewest_pairs(pair + 1, start, options);
     }
   };
   const auto save = [&] {

@@ -80,16 +80,18 @@ double timeout(const Sweep& sweep, const GateOptions& options) {
 // A baseline that waits for its turn goes on when the candidate is stopped.
 constexpr std::chrono::seconds kAfterCandidate{30};
 
-// Nor does one that reports progress for ever. The pair that is measured when the budget ends has time to
-// end.
+// Nor does one that reports progress for ever.
 std::chrono::steady_clock::time_point last_moment(const GateOptions& options) {
-  constexpr double kLeast_s = 30, kShare = 0.5;
-  const std::chrono::duration<double> left(options.budget_s + std::max(kLeast_s, kShare * options.budget_s));
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(left);
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                std::chrono::duration<double>(longest_s(options)));
 }
 
 }  // namespace
+
+double longest_s(const GateOptions& options) {
+  constexpr double kLeast_s = 30, kShare = 0.5;
+  return options.budget_s + std::max(kLeast_s, kShare * options.budget_s);
+}
 
 void refuse_other_results(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(folder / "results.sqlite")) return;

@@ -13,6 +13,9 @@
 
 namespace hilbench {
 
+// How long a gate may take: the pair that is measured when the budget ends has time to end.
+double longest_s(const GateOptions& options);
+
 // Throws UsageError if `folder` holds a store that is not a gate's, which save() would replace.
 void refuse_other_results(const std::filesystem::path& folder);
 

@@ -82,6 +82,13 @@ class SelfTestTest(GateTest):
         with open(self.program.folder / "out/self-test.csv", newline="") as file:
             self.assertGreaterEqual(len(list(csv.DictReader(file))), 4 * 7)
 
+    def test_pairs_that_take_longer_than_the_budget(self):
+        slow = self.build("time.sleep(4) if sys.argv[1] == 'worker' else None; ")
+        out, err = self.self_test("--budget", "1s", candidate=slow, statuses=[2])
+        self.assertEqual(out, "")
+        self.assertRegex(err, r"hilbench: error: a budget of 1 s is too short for these cases.*: a pair of processes takes "
+                              r"\d+ s, and 6 pairs are needed; say --budget \d+s, or choose cases by --filter\n\Z")
+
     def test_what_it_refuses(self):
         for arguments, why in ((["--inject", "n256=10%"], "no work can be added here (--inject)"),
                                (["--baseline", "hilbench"], "(--self-test --baseline)")):

@@ -58,6 +58,12 @@ class CheatTest(LibraryCase):
                                case=self.CASE, budget_s=2, min_rounds=20)
         self.assertEqual(records["honest/random"]["status"], "ok", records["honest/random"]["reason"])
 
+    def test_threads_that_spin_after_they_have_computed_are_no_further_cores(self):
+        case = self.CASE.replace("threads: 1", "threads: 2").replace("segments: [512]", "segments: [24]")
+        records = self.measure({"lingers": self.build("lingers", "-O2", "-DFAULT=LINGERS")}, ["kernel: lingers, order: random"],
+                               case=case, budget_s=2, min_rounds=20)
+        self.assertEqual(records["lingers/random"]["status"], "ok", records["lingers/random"]["reason"])
+
     def test_each_cheat_is_listed(self):
         text = (TESTS.parent / "docs/kernels.md").read_text()
         for name in self.CHEATS:
