@@ -53,10 +53,12 @@ class CheatTest(LibraryCase):
                 self.assertIn(record["status"], ("failed", "invalid"), record["reason"])
                 self.assertRegex(record["reason"], reason)
 
-    def test_the_honest_one_is_ok(self):
-        records = self.measure({"honest": self.build("honest", "-O2")}, ["kernel: honest, order: random"],
-                               case=self.CASE, budget_s=2, min_rounds=20)
-        self.assertEqual(records["honest/random"]["status"], "ok", records["honest/random"]["reason"])
+    def test_honest_ones_are_ok(self):
+        for name, fault in (("honest", "NONE"), ("uneven", "UNEVEN")):
+            with self.subTest(name):
+                records = self.measure({name: self.build(name, "-O2", f"-DFAULT={fault}")}, [f"kernel: {name}, order: random"],
+                                       case=self.CASE, budget_s=2, min_rounds=20)
+                self.assertEqual(records[f"{name}/random"]["status"], "ok", records[f"{name}/random"]["reason"])
 
     def test_threads_that_spin_after_they_have_computed_are_no_further_cores(self):
         case = self.CASE.replace("threads: 1", "threads: 2").replace("segments: [512]", "segments: [24]")
