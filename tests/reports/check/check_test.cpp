@@ -153,6 +153,11 @@ TEST(Check, ClocksOfProgramsAreHeldAgainstOthers) {
   EXPECT_NE(text_of(input).find("are 80 % of what passed in its requests"), std::string::npos);
   input.records[1].requests->reported_ns = 1e7;
   expect_only(input, "clocks: ", "its clock leaves out more than half");
+  const JsonValue environment = input.records[1].environment;
+  (*input.records[1].environment)["library"] = {{"protocol", 2}, {"untimed", 1}};
+  EXPECT_NE(text_of(input).find("are 60 % of what passed in its requests"), std::string::npos)
+      << text_of(input);
+  input.records[1].environment = environment;
   input.records[1].work.device = DeviceKind::cuda;
   name_anew(input.records[1]);
   input.records[1].requests->busy_ns = 4e7;
