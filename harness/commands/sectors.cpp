@@ -37,8 +37,9 @@ ExitCode sectors_command(const SectorArguments& arguments) {
              found.values, found.compared(), found.differences.size());
   if (const ExplainedReads& reads = found.l2_reads; reads.records > 0)
     fmt::print(
-        "{} counts of L2 reads of {} records: sectors asked for, less those that hit the L1, less those "
-        "that the coalescer merged. Off by at most {:.2g} % ({}).\n",
+        "{} counts of L2 reads of {} records: sectors asked for, less those that the L1 had or the coalescer "
+        "merged.\n"
+        "The furthest is {:.2g} % off: {}.\n",
         reads.counts, reads.records, 100 * reads.worst, reads.worst_record);
   return found.differences.empty() ? ExitCode::done : ExitCode::failed;
 }
