@@ -93,6 +93,7 @@ ExitCode write_template(const KernelTemplate& made, const std::filesystem::path&
   const std::string begin = folder.empty() ? "" : fmt::format("cd {} && ", shell_quoted(folder.string()));
   for (std::size_t i = 0; i < made.commands.size(); ++i)
     fmt::print("{}{}{}\n", i == 0 ? "next: " : "      ", i == 0 ? begin : "", made.commands[i]);
+  if (!made.test.empty()) fmt::print("test: {}\n", made.test);
   return ExitCode::done;
 }
 

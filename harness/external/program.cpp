@@ -284,6 +284,7 @@ void ExternalProgram::check_clock(Device& device) {
   const Requests& so_far = clock_.requests();
   if (so_far.executions == 0) return;
   clock_.expect_cores();
+  clock_.expect_enough_of_few();
   const double each_ns = so_far.wall_ns / static_cast<double>(so_far.executions);
   std::vector<double> ns;
   if (std::min(each_ns, timed(1, ns).wall_ns) > kNeverTwice_ns) return;  // a request asks for one

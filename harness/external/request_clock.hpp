@@ -38,10 +38,14 @@ class RequestClock {
   // What a request without executions took; the shortest of several counts, as far as it may be long. A
   // program that sleeps in it gains nothing on a processor, where its processor time counts.
   void note_empty(const RequestTimes& request);
-  // Throws EnvironmentError if the reported times cannot be true. Returns false if one more execution must
-  // tell: so little was reported that the unit seems wrong, but parts of the program may have been starting.
+  // Throws EnvironmentError if the reported times cannot be true: those of several requests, without the one
+  // that took longest beside what it reports, which other work on the machine may have stretched. Returns
+  // false if one more execution must tell: so little was reported that the unit seems wrong, but parts of the
+  // program may have been starting.
   [[nodiscard]] bool note(const RequestTimes& request);
 
+  // At the end, if there were too few requests to leave one out: throws as note() does.
+  void expect_enough_of_few() const;
   // Of executions alone in their requests: throws EnvironmentError if what is reported of them cannot be
   // true.
   void expect_enough(const std::vector<RequestTimes>& alone) const;
@@ -57,7 +61,8 @@ class RequestClock {
   const Requests& requests() const { return requests_; }
 
  private:
-  void expect_enough() const;
+  RequestTimes all() const;
+  void expect_enough(const RequestTimes& requests, std::int64_t count) const;
   // Of what passed in `count` requests, what their executions must have taken.
   double left_ns(const RequestTimes& requests, std::int64_t count) const;
   // What all executions of `count` requests took, if those that are not reported took as long as the others.
@@ -74,6 +79,7 @@ class RequestClock {
   int untimed_ = 0;  // executions of a request
   int doubts_ = 0;
   Requests requests_;
+  RequestTimes furthest_;  // of the requests, the one with the most time beside what it reports
 };
 
 }  // namespace hilbench

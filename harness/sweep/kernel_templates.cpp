@@ -86,7 +86,8 @@ KernelTemplate kernel_template(std::string_view name, bool has_gpu) {
   KernelTemplate made{.files = {{language.file, std::string(language.text())},
                                 {"mine.yaml", filled(embedded_template_kernel_yaml(), values)},
                                 {"mine-test.yaml", filled(embedded_template_test_yaml(), values)}},
-                      .commands = {}};
+                      .commands = {},
+                      .test = "hilbench run mine-test.yaml --allow-external --fresh"};
   if (library) {
     made.files.push_back({"hilbench/kernel.h", std::string(embedded_kernel_h())});
     made.commands.push_back(language.build);
@@ -101,7 +102,8 @@ KernelTemplate rival_template(bool has_gpu) {
                                                      {"DEVICE", has_gpu ? "cuda" : "cpu"}};
   return {.files = {{"rival.py", std::string(embedded_template_rival())},
                     {"rival.yaml", filled(embedded_template_rival_yaml(), values)}},
-          .commands = {"hilbench run rival.yaml --allow-external", "hilbench report results/rival"}};
+          .commands = {"hilbench run rival.yaml --allow-external", "hilbench report results/rival"},
+          .test = {}};
 }
 
 }  // namespace hilbench

@@ -17,6 +17,7 @@ struct TemplateFile {
 struct KernelTemplate {
   std::vector<TemplateFile> files;
   std::vector<std::string> commands;  // from there to a report, in sequence
+  std::string test;  // the command that says whether the kernel is right; empty: there is none
 };
 
 // "c", "cuda", "numpy", "torch", "triton".

@@ -77,6 +77,7 @@ class TemplateTest(PythonCase):
 
     def init(self, *options):
         out, _ = self.program.run("init", *options)
+        self.assertEqual("test: hilbench run mine-test.yaml --allow-external --fresh\n" in out, "--kernel" in options)
         return [line.removeprefix("next: ").strip() for line in out.splitlines() if line.startswith(("next: ", "   "))]
 
     def check(self, sweep, python="python3"):

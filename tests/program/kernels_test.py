@@ -118,7 +118,7 @@ class PythonTest(PythonCase):
             "prints": "print('{}')\nfrom hilbench.kernel import Unsupported\nraise Unsupported('not on Mondays')"}
         records = self.measure(self.bodies(python, "numpy", bodies), [f"kernel: [{', '.join(bodies)}]"], status=1)
         expected = {
-            "raises": "mine raises ValueError: two lines",
+            "raises": "mine raises ValueError at raises.py:6: two lines",
             "shape": "mine returns o of shape (24, 2, 16); expected: (1, 24, 2, 16)",
             "dtype": "mine returns o of dtype float64; expected: float32",
             "type": "mine returns o as list; expected: a numpy.ndarray, either o or (o, lse)",

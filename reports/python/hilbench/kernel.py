@@ -22,6 +22,7 @@ import math
 import os
 import sys
 import time
+import traceback
 
 PROTOCOL = 2
 CACHE = os.environ.pop("HILBENCH_CACHE", None)  # set if hilbench started this process, and not for what it starts
@@ -227,7 +228,8 @@ class Kernel:
             except BadKernel as reason:
                 answer = {"error": str(reason)}
             except Exception as error:
-                answer = {"error": f"{self.function.__name__} raises {type(error).__name__}: {error}"}
+                where = line_in(self.function.__code__.co_filename, error)
+                answer = {"error": f"{self.function.__name__} raises {type(error).__name__}{where}: {error}"}
             print(json.dumps(answer), file=answers, flush=True)
         os._exit(0)  # the system frees all at once
 
@@ -318,6 +320,12 @@ class Kernel:
             with open(lse, "wb") as file:
                 file.write(self.tensors.floats(self.lse[..., None], rows))
         return {"lse": self.lse is not None}
+
+
+def line_in(file, error):
+    """The last line of `file` on the way to the error, as in " at mine.py:12"; nothing if it has none there."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f" at {os.path.basename(file)}:{lines[-1]}" if lines else ""
 
 
 def start_device():

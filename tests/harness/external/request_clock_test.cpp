@@ -82,6 +82,32 @@ TEST(RequestClock, ABusyMachineIsNoLie) {
   expect_found(complaint(request), "less than half of what passed in ");  // a child computed, and has ended
 }
 
+TEST(RequestClock, OneRequestThatOtherWorkStretchesIsNoLie) {
+  RequestClock clock("x", work_on(DeviceKind::cpu), 1);
+  clock.note_empty(empty(0.3 * kMs));
+  const RequestTimes usual{
+      .executions = 2, .reported_ns = 5 * kMs, .wall_ns = 6 * kMs, .processor_ns = 5 * kMs, .waited_ns = 0};
+  RequestTimes stretched = usual;
+  stretched.wall_ns = stretched.processor_ns = 350 * kMs;
+  EXPECT_EQ(complaint_of(clock, usual), "");
+  EXPECT_TRUE(clock.note(stretched));
+  expect_found(complaint_of(clock, stretched), "less than half of what passed in ");
+}
+
+TEST(RequestClock, FewRequestsAreJudgedAtTheEnd) {
+  const RequestTimes eighth{.executions = 1,
+                            .reported_ns = 20 * kMs,
+                            .wall_ns = 160 * kMs,
+                            .processor_ns = 160 * kMs,
+                            .waited_ns = 0};
+  RequestClock clock("x", work_on(DeviceKind::cpu), 1);
+  clock.note_empty(empty(0.3 * kMs));
+  EXPECT_TRUE(clock.note(eighth));
+  EXPECT_NO_THROW(clock.expect_enough_of_few()) << "the first does not count";
+  EXPECT_TRUE(clock.note(eighth));
+  EXPECT_THROW(clock.expect_enough_of_few(), EnvironmentError);
+}
+
 TEST(RequestClock, ASlowRequestWithoutExecutionsHidesNothing) {
   const RequestTimes eighth{
       .executions = 2, .reported_ns = 1 * kMs, .wall_ns = 9 * kMs, .processor_ns = 9 * kMs, .waited_ns = 0};
