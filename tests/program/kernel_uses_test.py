@@ -196,7 +196,7 @@ class GateTest(LibraryCase):
     def test_self_test_takes_a_kernel(self):
         out, _ = self.gate("--allow-external", "--self-test", "--candidate", "mine=new", "--threshold", "50%", "--budget",
                            "40s", statuses=(0, 3))
-        self.assertRegex(out, "This machine supports a threshold|smallest threshold")
+        self.assertRegex(out, "This machine (supports a threshold|is too noisy)")
 
     def test_a_command_has_versions_too(self):
         for name in ("old", "new"):
