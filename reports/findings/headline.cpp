@@ -129,9 +129,10 @@ Headline told(std::vector<std::string> sentences) {
 }  // namespace
 
 std::string outcome_sentence(const Outcome& outcome, const std::vector<std::string>& doubts) {
-  return fmt::format("{} ({}): {} is {} times as fast as {}{}.", outcome.tally.verdict(),
-                     fmt::join(doubts, ", "), outcome.what, outcome.tally.ratios(), outcome.against,
-                     outcome.who.empty() ? "" : ", " + outcome.who);
+  const bool undecided = outcome.tally.with(Verdict::inconclusive) == outcome.tally.cases;
+  return fmt::format("{} ({}): {} {} {} times as fast as {}{}.", outcome.tally.verdict(),
+                     fmt::join(doubts, ", "), outcome.what, undecided ? "was measured" : "is",
+                     outcome.tally.ratios(), outcome.against, outcome.who.empty() ? "" : ", " + outcome.who);
 }
 
 Headline headline_of(const View& view) {

@@ -86,14 +86,20 @@ std::vector<EffectsOfVariant> effects_of(const std::vector<VariantPair>& pairs) 
   return sorted;
 }
 
+// The kernel of its reference: what it gains or loses is the order's.
+bool is_of_one_kernel(const VariantPair& pair) {
+  return pair.record->variant.name() == pair.reference->variant.name();
+}
+
 // How many of the gains of other orders random order reaches too: its interval reaches the gain's.
 std::string control_sentence(const std::vector<VariantPair>& pairs) {
   std::map<const CaseView*, double> random;  // upper ends
   for (const VariantPair& pair : pairs)
-    if (is_random(pair)) random[pair.where] = std::max(random[pair.where], pair.record->speedup->ci.high);
+    if (is_random(pair) && is_of_one_kernel(pair))
+      random[pair.where] = std::max(random[pair.where], pair.record->speedup->ci.high);
   std::size_t won = 0, alike = 0;
   for (const VariantPair& pair : pairs) {
-    if (!gains(pair) || is_random(pair) || !random.contains(pair.where)) continue;
+    if (!gains(pair) || is_random(pair) || !is_of_one_kernel(pair) || !random.contains(pair.where)) continue;
     ++won;
     alike += random[pair.where] >= pair.record->speedup->ci.low;
   }
