@@ -280,7 +280,7 @@ void ExternalProgram::check_clock(Device& device) {
   constexpr double kLong_ns = 5e8, kNeverTwice_ns = 5e7;
   constexpr std::int64_t kLeast = 6, kMost = 100'000;
   constexpr int kMeasurements = 4;
-  constexpr std::chrono::milliseconds kOtherWorkPasses{500};
+  constexpr std::chrono::milliseconds kOtherWorkPasses{500}, kCounterLags{1000};
   const Requests& so_far = clock_.requests();
   if (so_far.executions == 0) return;
   clock_.expect_cores();
@@ -304,10 +304,20 @@ void ExternalProgram::check_clock(Device& device) {
   }
   if (work_.device != DeviceKind::cuda || work_.ring_size > 1) return;
   const std::int64_t many = std::clamp<std::int64_t>(std::llround(kLong_ns / each_ns), kLeast, kMost);
-  Durations found;
-  const std::optional<double> share =
-      device.busy_share([&] { found = durations("run", "times_ns", many, processes()); });
-  if (share) clock_.note_busy(*share * found.wall_ns, std::accumulate(found.ns.begin(), found.ns.end(), 0.0));
+  // A counter that lags may have seen work before the request; between pauses there is none.
+  const auto is_believed = [&](std::chrono::milliseconds pause) {
+    Durations found;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::optional<double> share = device.busy_share([&] {
+      std::this_thread::sleep_for(pause);
+      found = durations("run", "times_ns", many, processes());
+      std::this_thread::sleep_for(pause);
+    });
+    const std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - begin;
+    return !share ||
+           clock_.note_busy(*share * passed.count(), std::accumulate(found.ns.begin(), found.ns.end(), 0.0));
+  };
+  if (!is_believed({}) && !is_believed(kCounterLags)) clock_.expect_busy();
 }
 
 // The program and what it started; a fork of the server is not among them.

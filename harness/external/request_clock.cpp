@@ -149,16 +149,20 @@ void RequestClock::expect_cores() const {
        .remedy = "docs/external.md says how libraries learn of `threads`"});
 }
 
-void RequestClock::note_busy(double busy_ns, double reported_ns) {
-  if (busy_ns < kLeastShare * reported_ns)
-    return;  // the counter of the GPU did not follow: it lags by up to a second
+bool RequestClock::note_busy(double busy_ns, double reported_ns) {
+  requests_.busy_ns = requests_.busy_reported_ns = std::nullopt;
+  if (busy_ns < kLeastShare * reported_ns) return true;  // the counter of the GPU did not follow
   requests_.busy_ns = busy_ns;
   requests_.busy_reported_ns = reported_ns;
-  if (reported_ns >= kLeastShare * busy_ns) return;
+  return reported_ns >= kLeastShare * busy_ns;
+}
+
+void RequestClock::expect_busy() const {
+  if (!requests_.busy_ns || *requests_.busy_reported_ns >= kLeastShare * *requests_.busy_ns) return;
   throw EnvironmentError(
       {.what = fmt::format("'{}' reports {:.3g} ns for executions in which its GPU was busy "
                            "for {:.3g} ns",
-                           name_, reported_ns, busy_ns),
+                           name_, *requests_.busy_reported_ns, *requests_.busy_ns),
        .why = "less than half"});
 }
 

@@ -54,9 +54,12 @@ class RequestClock {
   void expect_alike(const std::vector<RequestTimes>& alone, double beside_ns) const;
   // Throws EnvironmentError if the program has used more cores than the case has threads.
   void expect_cores() const;
-  // In a request of its own its GPU was busy for this long, or longer: its counter may lag. Less than half of
-  // what was reported is no measure. Throws EnvironmentError if less than half of it was reported.
-  void note_busy(double busy_ns, double reported_ns);
+  // In a request of its own its GPU was busy for this long: its counter may lag, so it may have seen less of
+  // the request, or work before it. Less than half of what was reported is no measure. Returns false if less
+  // than half of it was reported: a request between pauses must tell, and then expect_busy() throws.
+  [[nodiscard]] bool note_busy(double busy_ns, double reported_ns);
+  // Throws EnvironmentError if less than half of what note_busy() was told last was reported.
+  void expect_busy() const;
 
   const Requests& requests() const { return requests_; }
 

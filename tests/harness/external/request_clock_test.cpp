@@ -191,13 +191,22 @@ TEST(RequestClock, NoMoreCoresAreUsedThanTheCaseHasThreads) {
 
 TEST(RequestClock, AGpuIsBusyForWhatIsReported) {
   RequestClock clock("x", work_on(DeviceKind::cuda), 1);
-  EXPECT_NO_THROW(clock.note_busy(200 * kMs, 190 * kMs));
+  EXPECT_TRUE(clock.note_busy(200 * kMs, 190 * kMs));
   EXPECT_EQ(clock.requests().busy_ns, 200 * kMs);
   EXPECT_EQ(clock.requests().busy_reported_ns, 190 * kMs);
-  EXPECT_THROW(clock.note_busy(200 * kMs, 25 * kMs), EnvironmentError);
-  RequestClock lagging("x", work_on(DeviceKind::cuda), 1);
-  EXPECT_NO_THROW(lagging.note_busy(20 * kMs, 190 * kMs));
-  EXPECT_FALSE(lagging.requests().busy_ns) << "the counter did not follow";
+  EXPECT_FALSE(clock.note_busy(200 * kMs, 25 * kMs));
+  EXPECT_THROW(clock.expect_busy(), EnvironmentError);
+}
+
+TEST(RequestClock, ACounterThatSawEarlierWorkIsForgotten) {
+  RequestClock clock("x", work_on(DeviceKind::cuda), 1);
+  EXPECT_FALSE(clock.note_busy(270 * kMs, 35 * kMs));
+  EXPECT_TRUE(clock.note_busy(36 * kMs, 35 * kMs));
+  EXPECT_NO_THROW(clock.expect_busy());
+  EXPECT_FALSE(clock.note_busy(270 * kMs, 35 * kMs));
+  EXPECT_TRUE(clock.note_busy(2 * kMs, 35 * kMs)) << "the counter did not follow";
+  EXPECT_NO_THROW(clock.expect_busy());
+  EXPECT_FALSE(clock.requests().busy_ns);
 }
 
 }  // namespace
