@@ -20,6 +20,15 @@ SHORT = ("--processes", "1", "--budget", "1")
 SLOWER = ("      const float most = fmaxf(top, score)",
           "      for (int i = 0; i < 16; ++i) score = __shfl_xor_sync(0xffffffffu, score, 0);\n"
           "      const float most = fmaxf(top, score)")
+# Nothing waits for what runs on this stream.
+ELSEWHERE = ("  auto* const on = static_cast<cudaStream_t>(stream);",
+             "  static cudaStream_t on = nullptr;\n"
+             "  if (on == nullptr) cudaStreamCreateWithFlags(&on, cudaStreamNonBlocking);")
+A_TENTH = ("if __name__ ==",
+           "import hilbench.kernel as served\n"
+           "honest = served.TorchTensors.durations\n"
+           "served.TorchTensors.durations = lambda self, run, n: [ns / 10 for ns in honest(self, run, n)]\n"
+           "if __name__ ==")
 
 
 def has_gpu():
@@ -83,6 +92,30 @@ class GpuTest(PythonCase):
                 summaries = [line for line in told if "SUMMARY" in line]
                 self.assertGreater(len(summaries), 1, "the process of the library too")
                 self.assertFalse([line for line in summaries if " 0 " not in line], summaries)
+
+    def expect_refused(self, file, change):
+        source = (self.program.folder / file).read_text()
+        self.assertIn(change[0], source)
+        (self.program.folder / file).write_text(source.replace(*change))
+        if file.endswith(".cu"):
+            subprocess.run(self.command, shell=True, check=True, cwd=self.program.folder)
+        self.program.run("run", "mine.yaml", "-o", "out", "--allow-external", *SHORT, "--axis", "sequence_length=16k",
+                         "--filter", "w2048.*mine/linear", status=1)
+        reasons = {record["reason"] for record in self.program.records("out")}
+        self.assertTrue(all(reason and "less than half" in reason for reason in reasons), reasons)
+
+    @unittest.skipUnless(shutil.which("nvcc"), "no nvcc")
+    def test_library_that_computes_elsewhere(self):
+        self.init("cuda")
+        shutil.copytree(self.program.folder / "mine/hilbench", self.program.folder / "hilbench")
+        self.expect_refused("mine.cu", ELSEWHERE)
+
+    def test_program_that_reports_a_tenth(self):
+        python = self.python_with("triton")
+        self.init("triton")
+        sweep = self.program.folder / "mine.yaml"
+        sweep.write_text(sweep.read_text().replace("[python3,", f"[{python},"))
+        self.expect_refused("mine.py", A_TENTH)
 
     @unittest.skipUnless(shutil.which("nvcc"), "no nvcc")
     def test_gate(self):
