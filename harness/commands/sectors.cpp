@@ -35,12 +35,16 @@ ExitCode sectors_command(const SectorArguments& arguments) {
   }
   fmt::print("{}{} values of {} records were compared, {} differ.\n", arguments.markdown ? "\n" : "",
              found.values, found.compared(), found.differences.size());
-  if (const ExplainedReads& reads = found.l2_reads; reads.records > 0)
+  if (const Deviations& reads = found.l2_reads; !reads.shares.empty())
     fmt::print(
-        "{} counts of L2 reads of {} records: sectors asked for, less those that the L1 had or the coalescer "
-        "merged.\n"
-        "The furthest is {:.2g} % off: {}.\n",
-        reads.counts, reads.records, 100 * reads.worst, reads.worst_record);
+        "{} counts of L2 reads of {} records, from sectors asked for, less those that the L1 had or the "
+        "coalescer merged, and a quarter of what TMA gets from DRAM: {}.\n",
+        reads.shares.size(), reads.records.size(), to_text(reads));
+  if (const Deviations& bytes = found.dram_bytes; !bytes.shares.empty())
+    fmt::print(
+        "{} records counted DRAM bytes several times; standard deviation, of their mean or of the bytes that "
+        "must be moved, whichever is more: {}.\n",
+        bytes.records.size(), to_text(bytes));
   return found.differences.empty() ? ExitCode::done : ExitCode::failed;
 }
 

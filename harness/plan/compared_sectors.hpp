@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,12 @@ struct SectorDifference {
   double counted = 0, derived = 0;
 };
 
-// Reads of the L2, of executions whose coalescer was counted too, against what is derived: sectors asked for,
-// less those that hit the L1, less those that the coalescer between multiprocessors and L2 merged.
-struct ExplainedReads {
-  std::size_t records = 0, counts = 0;
-  double worst = 0;  // largest |read / derived - 1|
-  std::string worst_record;
+// How far counts are from what they are held against, as shares.
+struct Deviations {
+  std::vector<double> shares;
+  std::set<std::string> records;  // CASE/VARIANT
+  std::string worst;              // of these
+  void add(double share, const Record& record);
 };
 
 struct ComparedSectors {
@@ -33,7 +34,13 @@ struct ComparedSectors {
   std::map<std::string, std::size_t> not_compared;  // records with such counters, by reason
   std::size_t values = 0;                           // counters of records that were compared
   std::vector<SectorDifference> differences;
-  ExplainedReads l2_reads;
+  // Reads of the L2, of executions whose coalescer was counted too, from what is derived: sectors asked for,
+  // less those that hit the L1, less those that the coalescer between multiprocessors and L2 merged, and a
+  // quarter of what TMA gets from DRAM.
+  Deviations l2_reads;
+  // The standard deviation of the bytes that DRAM moved in executions of a record, as a share of their mean
+  // or of those that must be moved, whichever is more.
+  Deviations dram_bytes;
   std::size_t compared() const;
 };
 
@@ -50,6 +57,9 @@ class SectorComparison {
   ComparedSectors found_;
   std::map<std::string, Sectors> known_;
 };
+
+// "half within x %, nine of ten within y %, the furthest z %: CASE/VARIANT".
+std::string to_text(const Deviations& deviations);
 
 // A row for each kernel, and one for each reason.
 Table compared_table(const ComparedSectors& compared);

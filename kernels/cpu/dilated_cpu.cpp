@@ -211,7 +211,7 @@ nlohmann::json library() {
 }
 
 const SectorStream kStream = {
-    .since = "2026-11-30T00:00:00Z",
+    .since = [](const Case&) -> std::string_view { return "2026-11-30T00:00:00Z"; },
     .unit = {.name = "lines", .bytes = kLineBytes, .line_bytes = kLineBytes},
     .why_not = [](const Case& work, const StreamDevice&) { return why_not_case(work); },
     .tile_rows = [](const Case& work, const StreamDevice&) { return tile_rows(work); },

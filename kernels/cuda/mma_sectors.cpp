@@ -17,7 +17,9 @@ constexpr std::int64_t kLanes = 32, kWarps = 4, kHalfRows = 8;
 constexpr std::int64_t kAligned = kSectorBytes / 4;  // numbers of a table in a sector
 // How often a warp reads fields of its tile: the compiler keeps few of them in registers. Of the machine code
 // for sm_90; a read is one sector, which the L1 mostly holds. A further read comes with each store of O.
-constexpr std::int64_t kStartReads = 22, kGatheredReads = 3, kMaskReads = 4;
+constexpr std::int64_t kStartReads = 22, kGatheredReads = 3;
+// In a block with a mask; where keys are at equal steps, another for each eight rows of the warp.
+constexpr std::int64_t kMaskReads = 2, kPositionTableReads = 1;
 // The same of windows, where the fields are read again for each eight rows of O.
 constexpr std::int64_t kWindowStartReads = 9, kWindowRowReads = 3;
 constexpr std::int64_t kMaskSectors = kLanes * 8 / kSectorBytes;  // of a warp: 8 bytes a lane
@@ -53,7 +55,7 @@ class MmaSectors {
           return block(valid, gathered ? tile.key_begin % kAligned : -1);
         });
         add_output(tile);
-        add_fields(tile, gathered);
+        add_fields(branch, tile, gathered);
       }
     }
     if (output_.merges) sectors_ += rounded_rows(work_);
@@ -142,13 +144,30 @@ class MmaSectors {
   }
 
   // Fields of the tile, as each warp reads them again.
-  void add_fields(const IndexTile& tile, bool gathered) {
+  void add_fields(const BranchIndex& branch, const IndexTile& tile, bool gathered) {
     std::int64_t reads = kWarps * (kStartReads + (gathered ? kGatheredReads : 0));
     reads += (tile.query_count + kHalfRows - 1) / kHalfRows * (work_.head_dim / 16);
+    const bool is_causal = work_.mask == Mask::causal, by_table = is_causal && !branch.keys_by_step;
+    const std::int64_t in_mask = by_table    ? kMaskReads + kPositionTableReads
+                                 : is_causal ? kMaskReads + tile_rows_ / (kWarps * kHalfRows)
+                                             : kMaskReads;
     const std::int64_t blocks = (tile.key_count + keys_ - 1) / keys_;
-    if (work_.mask == Mask::causal)
-      reads += kWarps * kMaskReads * (blocks - std::min(blocks, tile.unmasked / keys_));
+    const std::int64_t unmasked = std::min<std::int64_t>(tile.unmasked, tile.key_count) / keys_;
+    reads += kWarps * in_mask * (blocks - unmasked);
     sectors_[MemoryPath::tables] += {reads, reads};
+    if (by_table) add_positions(tile, unmasked * keys_);
+  }
+
+  // Each warp reads the positions of keys of masked blocks: every second of eight keys in one request.
+  void add_positions(const IndexTile& tile, std::int64_t first) {
+    std::vector<std::int64_t> bytes;
+    for (std::int64_t key = first; key < tile.key_count; key += kHalfRows)
+      for (std::int64_t odd = 0; odd < 2; ++odd) {
+        bytes.clear();
+        for (std::int64_t i = key + odd; i < std::min<std::int64_t>(key + kHalfRows, tile.key_count); i += 2)
+          bytes.push_back(4 * (tile.key_begin + i));
+        if (!bytes.empty()) sectors_[MemoryPath::tables] += Asked{1, distinct_sectors(bytes, 4)} * kWarps;
+      }
   }
 
   void add_output(const IndexTile& tile) {
@@ -183,7 +202,11 @@ Refusal why_not_mma(const Case& work, const StreamDevice& device) {
 }
 
 constexpr SectorStream kStream = {
-    .since = "2026-11-21T00:00:00Z",
+    // The machine code of masked blocks changed when the kernel was compiled in several files.
+    .since = [](const Case& work) -> std::string_view {
+      return work.mask == Mask::causal && !has_windows(work) ? "2026-11-27T21:28:55Z"
+                                                             : "2026-11-21T00:00:00Z";
+    },
     .why_not = why_not_mma,
     .tile_rows = [](const Case& work, const StreamDevice&) -> std::int64_t {
       return mma_tile_rows(static_cast<int>(work.head_dim));

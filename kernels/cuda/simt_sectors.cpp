@@ -246,7 +246,7 @@ Refusal why_not_simt(const Case& work, const StreamDevice& device) {
 }
 
 constexpr SectorStream kStream = {
-    .since = "2026-11-21T00:00:00Z",
+    .since = [](const Case&) -> std::string_view { return "2026-11-21T00:00:00Z"; },
     .why_not = why_not_simt,
     .tile_rows = [](const Case& work,
                     const StreamDevice& device) { return simt_tile(work, device.compute_capability)->rows; },

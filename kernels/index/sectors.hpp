@@ -74,8 +74,9 @@ struct StreamUnit {
 
 // What a kernel's file gives so that its sectors can be derived. No code of a GPU is needed for it.
 struct SectorStream {
-  // UTC. Since then no constant has changed that the sectors depend on: earlier records are of other tiles.
-  std::string_view since;
+  // UTC. Since then nothing has changed that the sectors of such a case depend on: neither tiles nor machine
+  // code. Earlier records are of another stream.
+  std::string_view (*since)(const Case&) = nullptr;
   StreamUnit unit = {};
   // Why they are not derived for the case on this GPU; nothing if they are. Of one rank and the forward pass.
   Refusal (*why_not)(const Case&, const StreamDevice&) = nullptr;

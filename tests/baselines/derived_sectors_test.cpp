@@ -61,6 +61,28 @@ TEST(DerivedSectors, MmaByHand) {
   EXPECT_EQ(sectors[MemoryPath::stores].sectors, 256 * 8 + 256 * 4 / 32);
 }
 
+// Four warps read 22 fields of the tile, and one for each store of eight rows of O. In a block with a mask
+// each reads two, and by steps four more. By slot each tile meets every block, and each reads one more, three
+// fields besides that hold slots, and the table of positions: of each eight keys the even ones and the odd
+// ones.
+TEST(DerivedSectors, MmaMasksByHand) {
+  const std::int64_t fields = 2 * (4 * 22 + 16 * 8);
+  Case work = dense_case(256, Dtype::bf16);
+  EXPECT_EQ(sectors_on("a100", work, "dilated_mma")[MemoryPath::tables].sectors, fields);
+  work.mask = Mask::causal;
+  EXPECT_EQ(sectors_on("a100", work, "dilated_mma")[MemoryPath::tables].sectors, fields + 2 * 4 * 2 * 6);
+  KernelChoice by_slot;
+  by_slot.order = "random";
+  by_slot.key_visit = KeyVisit::slot;
+  const std::int64_t masks = 2 * 4 * (4 * 3 + 2 * 256 / 8);
+  EXPECT_EQ(sectors_on("a100", work, "dilated_mma", by_slot)[MemoryPath::tables].sectors, fields + masks);
+  work.mask = Mask::full;
+  work.sequence_length = 250;
+  work.pattern = {{250, 1}};
+  EXPECT_EQ(sectors_on("a100", work, "dilated_mma")[MemoryPath::tables].sectors, fields + 2 * 4 * 2)
+      << "the last block is short";
+}
+
 // 256 positions that see each other: two tiles, each of which reads 256 slots in four blocks of 64 keys. Four
 // warps read nine fields of the tile at the start and three for each eight rows; a mask's number for every
 // block but the first; of a mask 8 bytes a lane. Without a mask no block has one; a causal mask halves the

@@ -78,16 +78,36 @@ TEST(ComparedSectors, ExplainReadsOfTheL2ByWhatTheCoalescerMerged) {
   };
   SectorComparison comparison;
   comparison.add(record);
-  EXPECT_EQ(comparison.found().l2_reads.records, 0u) << "the coalescer was not counted";
+  EXPECT_TRUE(comparison.found().l2_reads.shares.empty()) << "the coalescer was not counted";
 
+  const double by_tma = static_cast<double>(sectors[MemoryPath::tma].sectors) / asked;
   counted("l1_load_hit_sectors", {100});
   counted("coalesced_sectors", {0, asked / 4});
-  counted("coalescer_l2_read_sectors", {asked - 100, 1.01 * (0.75 * asked - 100)});
+  counted("dram_read_sectors", {0, 400});
+  counted("coalescer_l2_read_sectors", {asked - 100, 1.01 * (0.75 * asked - 100 + 100 * by_tma)});
   comparison.add(record);
-  const ExplainedReads& reads = comparison.found().l2_reads;
-  EXPECT_EQ(reads.records, 1u);
-  EXPECT_EQ(reads.counts, 2u);
-  EXPECT_NEAR(reads.worst, 0.01, 1e-9);
+  const Deviations& reads = comparison.found().l2_reads;
+  EXPECT_EQ(reads.records.size(), 1u);
+  ASSERT_EQ(reads.shares.size(), 2u);
+  EXPECT_NEAR(reads.shares[0], 0, 1e-9);
+  EXPECT_NEAR(reads.shares[1], 0.01, 1e-9);
+}
+
+TEST(ComparedSectors, SayHowMuchCountsOfDramDiffer) {
+  Record record = counted_record(dense_sectors());
+  record.min_bytes = 1000;
+  const auto counted = [&](const char* name, std::vector<double> counts) {
+    record.counters[name] = {.value = counts[0], .unit = "B", .source = "cupti_range", .counts = counts};
+  };
+  counted("dram_read_bytes", {100, 130, 70});
+  counted("dram_write_bytes", {10, 10, 10});
+  SectorComparison comparison;
+  comparison.add(record);
+  ASSERT_EQ(comparison.found().dram_bytes.shares.size(), 1u);
+  EXPECT_NEAR(comparison.found().dram_bytes.shares[0], 0.03, 1e-9) << "of the bytes that must be moved";
+  record.min_bytes = 10;
+  comparison.add(record);
+  EXPECT_NEAR(comparison.found().dram_bytes.shares[1], 30.0 / 110, 1e-9) << "of their mean";
 }
 
 }  // namespace
