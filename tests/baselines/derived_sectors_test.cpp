@@ -62,9 +62,8 @@ TEST(DerivedSectors, MmaByHand) {
 }
 
 // Four warps read 22 fields of the tile, and one for each store of eight rows of O. In a block with a mask
-// each reads two, and by steps four more. By slot each tile meets every block, and each reads one more, three
-// fields besides that hold slots, and the table of positions: of each eight keys the even ones and the odd
-// ones.
+// each reads two, and by steps four more. By slot each tile meets every block, and each reads one more and
+// the table of positions: of each eight keys the even ones and the odd ones.
 TEST(DerivedSectors, MmaMasksByHand) {
   const std::int64_t fields = 2 * (4 * 22 + 16 * 8);
   Case work = dense_case(256, Dtype::bf16);
