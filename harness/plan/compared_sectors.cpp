@@ -101,8 +101,8 @@ std::string to_text(const Deviations& deviations) {
     const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1));
     return fmt::format("{:.2g} %", 100 * sorted[at]);
   };
-  return fmt::format("half within {}, nine of ten within {}, the furthest {}: {}", percent(0.5), percent(0.9),
-                     percent(1), deviations.worst);
+  return fmt::format("Half are within {}, nine of ten within {}, all within {}.\nThe furthest: {}",
+                     percent(0.5), percent(0.9), percent(1), deviations.worst);
 }
 
 std::size_t ComparedSectors::compared() const {

@@ -58,7 +58,7 @@ class SectorComparison {
   std::map<std::string, Sectors> known_;
 };
 
-// "half within x %, nine of ten within y %, the furthest z %: CASE/VARIANT".
+// "Half are within x %, nine of ten within y %, all within z %.\nThe furthest: CASE/VARIANT".
 std::string to_text(const Deviations& deviations);
 
 // A row for each kernel, and one for each reason.

@@ -1,6 +1,7 @@
 """Blocks of docs/caches.md: block_NAME(published). What is derived needs no GPU; the program derives it."""
 
 import json
+import re
 
 import render
 from cells import markdown, span
@@ -8,6 +9,7 @@ from cells import markdown, span
 GPUS = {"gtx-1080": "GTX 1080", "a100": "A100", "h100": "H100", "h200": "H200"}
 CLAIMS = {"guide-speedup": "28 to 48 % fewer cache lines", "guide-headlines": "25 to 40 % fewer cache-line accesses",
           "analysis-theory": "25 to 40 % better use of lines, 50 % fewer misses"}
+REPEATED = "DRAM bytes of "  # how `sectors` begins to tell of counts of one variant
 PATTERNS = {"cache-order": "dilated: orders, visits of keys by slot", "cache-traversal": "dense and dilated: traversals",
             "controls": "dilated: controls", "images": "windows on images"}
 
@@ -21,7 +23,16 @@ def block_compared_sectors(published):
     """How many published records counted exactly what is derived, and what was not compared."""
     folders = [published.folder(name).path / sweep for name in published.names() if "00" in name
                for sweep in render.sweeps_of(published.folder(name).path)]
-    return render.hilbench("sectors", "--markdown", *folders).strip()
+    return render.hilbench("sectors", "--markdown", *folders).partition(REPEATED)[0].strip()
+
+
+def block_repeated_counts(published, folder, *sweeps):
+    """How far counts of DRAM bytes of one variant differ, by sweep."""
+    rows = []
+    for sweep in sweeps:
+        told = render.hilbench("sectors", published.folder(folder).path / sweep).partition(REPEATED)[2]
+        rows.append([f"`{sweep}`", told.split()[0], *re.findall(r"within (\S+ %)", told)])
+    return markdown(["sweep", "records", "half within", "nine of ten within", "all within"], rows)
 
 
 def block_cache_claims(published):
