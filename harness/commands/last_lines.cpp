@@ -87,7 +87,7 @@ std::string last_lines(const ReportInput& input, const std::filesystem::path& fo
                        const std::optional<NextRun>& next, const Screen& screen) {
   std::string text;
   const View view = view_of(input);
-  if (view.status_counts.contains(Status::ok)) {
+  if (view.status_counts.contains(Status::ok) || view.status_counts.contains(Status::failed)) {
     const Headline headline = headline_of(view);
     text += labelled("found: ", printable(headline.sentence), screen);
     for (const auto& row : headline.table.rows)

@@ -40,16 +40,40 @@ void check_dump_folder(const std::filesystem::path& folder) {
   }
 }
 
-// One line for each of the most frequent reasons for this status.
+// The reason without its numbers: which row of which case it was.
+std::string without_numbers(const std::string& reason) {
+  std::string text;
+  for (const char c : reason)
+    if (!(c >= '0' && c <= '9'))
+      text += c;
+    else if (!text.ends_with('#'))
+      text += '#';
+  return text;
+}
+
+// One line for each of the most frequent reasons for this status. Those that differ in numbers alone are one.
 std::string reasons_text(Status status, const std::map<std::string, std::int64_t>& counts) {
   constexpr std::size_t kMostShown = 10;
-  std::vector<std::pair<std::int64_t, std::string>> reasons;
-  for (const auto& [reason, count] : counts) reasons.emplace_back(count, reason);
+  struct Alike {
+    std::int64_t count = 0;
+    std::string first;
+    bool differ = false;
+  };
+  std::map<std::string, Alike> by_text;
+  for (const auto& [reason, count] : counts) {
+    Alike& alike = by_text[without_numbers(reason)];
+    alike.differ = alike.count > 0;
+    if (!alike.differ) alike.first = reason;
+    alike.count += count;
+  }
+  std::vector<Alike> reasons;
+  for (const auto& [text, alike] : by_text) reasons.push_back(alike);
   std::stable_sort(reasons.begin(), reasons.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [](const Alike& a, const Alike& b) { return a.count > b.count; });
   std::string text;
   for (std::size_t i = 0; i < std::min(reasons.size(), kMostShown); ++i)
-    text += fmt::format("{} {}: {}\n", to_string(status), reasons[i].first, one_line(reasons[i].second));
+    text += fmt::format("{} {}{}: {}\n", to_string(status), reasons[i].count,
+                        reasons[i].differ ? ", for example" : "", one_line(reasons[i].first));
   if (reasons.size() > kMostShown)
     text += fmt::format("and {} other reasons, which the report lists\n", reasons.size() - kMostShown);
   return text;

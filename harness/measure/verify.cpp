@@ -59,9 +59,9 @@ struct Worst {
   }
   std::string text(const char* what, std::int64_t rows) const {
     return fmt::format(
-        "the {} {:.3g} of the row at {} exceeds the tolerance {:.3g} of that row; {} of {} compared "
+        "the error {:.3g} of {} in the row at {} exceeds the tolerance {:.3g} of that row; {} of {} compared "
         "rows exceed theirs",
-        what, error, row_text(row->row), tolerance, beyond, rows);
+        error, what, row_text(row->row), tolerance, beyond, rows);
   }
 };
 
@@ -222,12 +222,13 @@ VerifyResult judge_output(const Case& work, const OutputErrors& errors, Scores s
   else if (std::optional<std::string> unusable = unusable_output(errors))
     result.fault = unusable;
   else if (o.beyond > 0)
-    result.fault = o.text("error", rows);
+    result.fault = o.text("O", rows);
   else if (size > 0 && found.rel_l2 > tolerances.relative())
-    result.fault = fmt::format("the relative error {:.3g} over {} compared rows exceeds the tolerance {:.3g}",
-                               found.rel_l2, rows, tolerances.relative());
+    result.fault =
+        fmt::format("the relative error {:.3g} of O over {} compared rows exceeds the tolerance {:.3g}",
+                    found.rel_l2, rows, tolerances.relative());
   else if (has_lse && lse.beyond > 0)
-    result.fault = lse.text("LSE error", rows);
+    result.fault = lse.text("LSE", rows);
   if (work.pass != Pass::forward) judge_gradients(work, errors.gradients, result);
   return result;
 }

@@ -33,6 +33,73 @@ std::string status_sentence(const View& view) {
                      plural(view.cases.size(), "case", "cases"), fmt::join(parts, ", "));
 }
 
+namespace {
+
+struct Failures {
+  std::size_t failed = 0, cases = 0;
+};
+
+bool is_of_linear_order(const Record& record) {
+  return !record.variant.is_baseline() && record.variant.kernel().order == "linear";
+}
+
+bool is_wrong(const Record& record) {
+  return record.status == Status::failed && record.reason.find("exceeds the tolerance") != std::string::npos;
+}
+
+// "Right in linear order and wrong in others: mine. Does it read K and V through slots?" Empty if all cases
+// of no kernel are so.
+std::string unread_slots_sentence(const View& view) {
+  std::map<std::string, std::pair<std::size_t, std::size_t>>
+      kernels;  // cases that are so, and others with faults
+  for (const CaseView& of_case : view.cases) {
+    std::set<std::string> right, wrong, others;
+    for (const Record* record : of_case.records) {
+      if (record->variant.is_baseline()) continue;
+      const std::string& name = record->variant.name();
+      if (is_of_linear_order(*record))
+        (record->status == Status::ok ? right : others).insert(name);
+      else if (is_wrong(*record))
+        wrong.insert(name);
+    }
+    for (const std::string& name : others) ++kernels[name].second;
+    for (const std::string& name : wrong)
+      ++(right.contains(name) ? kernels[name].first : kernels[name].second);
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, cases] : kernels)
+    if (cases.first > 0 && cases.second == 0) names.push_back(name);
+  if (names.empty()) return "";
+  return fmt::format(" Right in linear order and wrong in others: {}. Are K and V read through the slots?",
+                     fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string failed_sentence(const View& view) {
+  constexpr std::size_t kMostNamed = 4;
+  std::map<std::string, Failures> variants;
+  std::size_t all = 0;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      Failures& of_variant = variants[record->variant_id];
+      ++of_variant.cases;
+      of_variant.failed += record->status == Status::failed;
+      all += record->status == Status::failed;
+    }
+  if (all == 0) return "";
+  std::vector<std::string> said;
+  std::size_t failed = 0;
+  for (const auto& [variant, of_variant] : variants) {
+    if (of_variant.failed == 0 || ++failed > kMostNamed) continue;
+    said.push_back(
+        fmt::format("{} in {} of {}", variant, of_variant.failed, plural(of_variant.cases, "case", "cases")));
+  }
+  if (failed > kMostNamed) said.push_back(plural(failed - kMostNamed, "other variant", "other variants"));
+  return fmt::format("{} of {} failed: {}.{}", all, plural(view.record_count, "record", "records"),
+                     fmt::join(said, ", "), unread_slots_sentence(view));
+}
+
 std::string limits_sentence(const View& view) {
   if (!view.status_counts.contains(Status::ok)) return "";
   const std::vector<std::string> limits = limits_of(*view.records);

@@ -108,8 +108,6 @@ Headline told(const std::vector<std::vector<Outcome>>& kinds, const View& view) 
   const std::vector<Outcome> outcomes = chosen(kinds);
   headline.sentence = outcome_sentence(outcomes.front(), doubts_of(*view.records));
   headline.undecided = outcomes.front().tally.with(Verdict::inconclusive) == outcomes.front().tally.cases;
-  if (const std::string injected = injected_sentence(view); !injected.empty())
-    headline.sentence = injected + " " + headline.sentence;
   if (outcomes.size() > 1) headline.table = outcomes_table(outcomes);
   if (all > outcomes.size())
     headline.more.push_back(fmt::format("The tables below have {} more.",
@@ -135,8 +133,10 @@ std::string outcome_sentence(const Outcome& outcome, const std::vector<std::stri
                      outcome.tally.ratios(), outcome.against, outcome.who.empty() ? "" : ", " + outcome.who);
 }
 
-Headline headline_of(const View& view) {
-  if (view.record_count == 0) return {};
+namespace {
+
+// What was compared, failures apart.
+Headline compared_headline(const View& view, bool failed) {
   if (std::vector<std::string> chains = chain_sentences(view); !chains.empty())
     return told(std::move(chains));
   std::vector<std::vector<Outcome>> kinds = asked_outcomes(view);
@@ -148,6 +148,7 @@ Headline headline_of(const View& view) {
       return told({std::move(twins)});
     if (std::string lone = lone_variant_sentence(view); !lone.empty()) return told({std::move(lone)});
     kinds = not_empty({variant_outcomes(view)});
+    if (kinds.empty() && failed) return {};
     if (kinds.empty())
       return told(
           {fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert "
@@ -158,6 +159,19 @@ Headline headline_of(const View& view) {
   for (std::string sentence :
        {rings, uncontrolled_sentence(view), claimed ? "" : window_times_sentence(view)})
     if (!sentence.empty()) headline.more.push_back(std::move(sentence));
+  return headline;
+}
+
+}  // namespace
+
+Headline headline_of(const View& view) {
+  if (view.record_count == 0) return {};
+  const std::string injected = injected_sentence(view), failed = failed_sentence(view);
+  Headline headline = compared_headline(view, !failed.empty());
+  std::vector<std::string> said;
+  for (const std::string& sentence : {injected, failed, headline.sentence})
+    if (!sentence.empty()) said.push_back(sentence);
+  headline.sentence = fmt::format("{}", fmt::join(said, " "));
   return headline;
 }
 

@@ -44,6 +44,8 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
 // How many claims of papers have which verdict; "" without an answer.
 std::string papers_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
+// Which variants failed, in how many of their cases; "" if none did.
+std::string failed_sentence(const View& view);
 // "Limits: 1 process, where 10 show how much processes differ."; "" if nothing limits what is shown.
 std::string limits_sentence(const View& view);
 // That times are of steady samples, and why an energy is not known; "" if they are not steady.

@@ -84,15 +84,37 @@ TEST(Tiles, CountExcludedClaimsApart) {
   EXPECT_EQ(value("not testable here"), "1");
 }
 
-TEST(FirstSentences, InjectedWorkIsSaidFirst) {
+TEST(FirstSentences, InjectedWorkIsSaidFirstAndThenFailures) {
   ReportInput input = sample::input();
   EXPECT_EQ(to_markdown(document_without_pictures(input)).find("injected work"), std::string::npos);
   input.records[0].injected = 0.1;
   EXPECT_EQ(
       document_without_pictures(input).answer.front().rfind(
-          "1 record holds injected work; it is no result. Faster in all 4 cases (1 process, injected work): ",
+          "1 record holds injected work; it is no result. 1 of 31 records failed: dilated/gray in 1 of 1 "
+          "case. Faster in all 4 cases (1 process, injected work): ",
           0),
       0u);
+}
+
+TEST(FirstSentences, SayThatOnlyLinearOrderIsRight) {
+  ReportInput input;
+  for (const std::int64_t length : {1024, 2048})
+    for (const char* order : {"linear", "hilbert", "random"}) {
+      input.records.push_back(sample::record(sample::work(length, {{length, 1}}), "mine", order));
+      if (order == std::string("linear")) continue;
+      input.records.back().status = Status::failed;
+      input.records.back().reason =
+          "the error 3.62 of O in the row at 7 exceeds the tolerance 1e-06 of that row";
+    }
+  EXPECT_EQ(failed_sentence(view_of(input)),
+            "4 of 6 records failed: mine/hilbert in 2 of 2 cases, mine/random in 2 of 2 cases. Right in "
+            "linear order "
+            "and wrong in others: mine. Are K and V read through the slots?");
+  input.records[0].status = Status::failed;
+  EXPECT_EQ(
+      failed_sentence(view_of(input)),
+      "5 of 6 records failed: mine/hilbert in 2 of 2 cases, mine/linear in 1 of 2 cases, mine/random in 2 of "
+      "2 cases.");
 }
 
 TEST(FirstSentences, SayThatTimesAreSteady) {
