@@ -105,7 +105,19 @@ nlohmann::json settings_json(const Sweep& sweep, const Comparison& comparison) {
   return all;
 }
 
-// "measure.seed was 1 and is 2".
+constexpr std::string_view kNotGiven = "not given";
+
+// "measure.seed was 1 and is 2", "--budget is given now", "kernel mine has changed: libmine.so".
+std::string change_of(const std::string& name, const std::string& before, const std::string& now) {
+  constexpr std::size_t kHash = 16;  // digits of the version of a file, before its name
+  if (before == kNotGiven && now == "true") return name + " is given now";
+  if (now == kNotGiven && before == "true") return name + " is not given now";
+  const bool of_file = name.starts_with("kernel ") && before.size() > kHash && now.size() > kHash &&
+                       before.substr(kHash) == now.substr(kHash);
+  if (of_file) return fmt::format("{} has changed:{}", name, now.substr(kHash));
+  return fmt::format("{} was {} and is {}", name, before, now);
+}
+
 std::string difference(std::string_view stored, std::string_view asked) {
   constexpr std::size_t kNamed = 3;
   constexpr std::size_t kShown = 60;  // of a value
@@ -114,7 +126,7 @@ std::string difference(std::string_view stored, std::string_view asked) {
   if (!before.is_object() || !now.is_object()) return "measure, inputs or counters have changed since";
   const auto text = [](const nlohmann::json& of, const std::string& name) {
     const auto found = of.find(name);
-    if (found == of.end() || *found == "") return std::string("not given");
+    if (found == of.end() || *found == "") return std::string(kNotGiven);
     const std::string value = found->is_string() ? found->get<std::string>() : found->dump();
     return one_line(value, kShown);
   };
@@ -125,8 +137,7 @@ std::string difference(std::string_view stored, std::string_view asked) {
   std::vector<std::string> said;
   for (const std::string& name : names)
     if (said.size() < kNamed)
-      said.push_back(
-          fmt::format("{} was {} and is {}", one_line(name, kShown), text(before, name), text(now, name)));
+      said.push_back(change_of(one_line(name, kShown), text(before, name), text(now, name)));
   if (names.size() > kNamed) said.push_back(fmt::format("and {} more", names.size() - kNamed));
   return said.empty() ? "measure, inputs or counters have changed since"
                       : fmt::format("{}", fmt::join(said, ", "));

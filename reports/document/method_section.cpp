@@ -54,13 +54,22 @@ std::string timing_sentence(const View& view) {
   return text;
 }
 
+bool has_programs(const View& view) {
+  return std::any_of(view.records->begin(), view.records->end(),
+                     [](const Record& record) { return record.requests.has_value(); });
+}
+
 }  // namespace
 
 Section method_section(const View& view) {
   Section section{.id = "method", .title = "How it was measured", .blocks = {}};
   section.blocks.push_back(Bullets{
       {"Same work, same inputs: all variants of a case read the same tensors, made from a seed and with "
-       "outliers, in the same process and the same rounds.",
+       "outliers, in the same rounds" +
+           std::string(has_programs(view)
+                           ? ". Libraries and programs run in processes of their own, in turn with "
+                             "what runs here."
+                           : " and the same process."),
        "Verification first: the output of each variant is compared with a double-precision reference. Of "
        "small cases all rows are compared, of large ones up to 256 sampled rows, each with a tolerance of "
        "its own. A second run with equal scores counts keys. A variant that misses a tolerance fails and is "

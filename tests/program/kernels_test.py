@@ -69,7 +69,7 @@ class ProgramTest(KernelCase):
         self.assertNotIn("[1/1]", err, "measured already")
         self.write("plain.py", PLAIN.replace('"version": "1"', '"version": "2"'))
         _, err = self.program.run("run", sweep, "-o", "out", "--allow-external", status=2)
-        self.assertRegex(err, r"kernel mine was \w+ .* and is \w+ .*; use --fresh")
+        self.assertRegex(err, r"kernel mine has changed: .*; use --fresh")
         self.program.run("run", sweep, "-o", "out", "--allow-external", "--fresh")
         self.assertEqual(self.program.records("out")[0]["environment"]["library"]["version"], "2")
 
