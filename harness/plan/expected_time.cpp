@@ -17,6 +17,8 @@ constexpr double kCheckedRuns = 2;       // of each variant: verified, and probe
 constexpr double kRunsPerCount = 2;      // with the one that fills the caches
 constexpr double kRewarmBelow_s = 0.05;  // a shorter execution follows one that is not timed (timing.cpp)
 constexpr double kFractionOfPeak = 0.8;  // that kernels reach
+// Of a separate program or library: its start, what it imports, its second inputs and its clock.
+constexpr double kProgram_s = 0.4, kProgramOnGpu_s = 1.5;
 
 double sample_s(const Measure& measure, double run_s) {
   if (measure.steady) return measure.steady_s;
@@ -62,6 +64,8 @@ ExpectedTime expected_time(const Measure& measure, std::size_t counter_sets, con
     if (planned.skip) continue;
     const double run_s = planned.seconds.value_or(0) / kFractionOfPeak;
     time.before_s += kCheckedRuns * run_s + rows * kSlot_s;
+    if (planned.implementation != nullptr && planned.implementation->external)
+      time.before_s += work.device == DeviceKind::cuda ? kProgramOnGpu_s : kProgram_s;
     time.round_s += sample_s(measure, run_s);
     time.after_s += counts * kRunsPerCount * run_s;
     if (&planned == &comparison.variants[comparison.reference.value_or(0)])

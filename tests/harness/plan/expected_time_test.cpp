@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/plan/plan_tables.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 namespace {
@@ -31,6 +32,14 @@ TEST(ExpectedTime, RoundsThatMustBeTakenPassTheBudgetUnlessTheyBend) {
   EXPECT_DOUBLE_EQ(time.timing_s(100), 6 * time.round_s);
   const ExpectedTime bent = expected_time({.budget_s = 5, .rounds_bend = true}, 0, slow);
   EXPECT_DOUBLE_EQ(bent.timing_s(100), bent.round_s) << "one round is needed";
+}
+
+TEST(ExpectedTime, AProgramNeedsSecondsToStart) {
+  const Implementation program{.name = "program", .external = true};
+  Comparison with_program = comparison({0.1, 0.1});
+  const double built_in_s = expected_time({.budget_s = 5}, 0, with_program).total_s();
+  with_program.variants[1].implementation = &program;
+  EXPECT_GE(expected_time({.budget_s = 5}, 0, with_program).total_s(), built_in_s + 0.3);
 }
 
 TEST(ExpectedTime, IsNothingIfNothingRuns) {
