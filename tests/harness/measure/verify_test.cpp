@@ -40,7 +40,7 @@ TEST_F(VerifyTest, RejectsOneWrongValueAndNamesItsRow) {
   const VerifyResult result = verify(work_, oracle_, output_);
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->find(
-                "the error 0.0001 of the row at batch 0, position 33, head 1 exceeds the tolerance "),
+                "the error 0.0001 of O in the row at batch 0, position 33, head 1 exceeds the tolerance "),
             0u)
       << *result.fault;
   EXPECT_NE(result.fault->find("1 of 80 compared rows"), std::string::npos) << *result.fault;
