@@ -37,15 +37,13 @@ ExitCode sectors_command(const SectorArguments& arguments) {
              found.values, found.compared(), found.differences.size());
   if (const Deviations& reads = found.l2_reads; !reads.shares.empty())
     fmt::print(
-        "{} counts of L2 reads of {} records are compared with sectors asked for, less those that the L1 had "
-        "or "
-        "the\ncoalescer merged, and a quarter of what TMA gets from DRAM.\n{}.\n",
+        "{} counts of L2 reads of {} records are compared with sectors asked for, less those that the L1 had\n"
+        "or the coalescer merged, and a quarter of what TMA gets from DRAM.\n{}.\n",
         reads.shares.size(), reads.records.size(), to_text(reads));
   if (const Deviations& bytes = found.dram_bytes; !bytes.shares.empty())
     fmt::print(
-        "DRAM bytes of {} records were counted several times. Their standard deviation, of their mean or of "
-        "the "
-        "bytes\nthat must be moved, whichever is more.\n{}.\n",
+        "DRAM bytes of {} records were counted several times. Their standard deviation, of their mean or of\n"
+        "the bytes that must be moved, whichever is more.\n{}.\n",
         bytes.records.size(), to_text(bytes));
   return found.differences.empty() ? ExitCode::done : ExitCode::failed;
 }

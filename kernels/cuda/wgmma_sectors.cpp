@@ -242,9 +242,8 @@ Refusal why_not_wgmma(const Case& work, const StreamDevice& device) {
 }
 
 constexpr SectorStream kStream = {
-    .since = [](const Case&) -> std::string_view {
-      return "2026-11-23T22:31:37Z";
-    },  // Q and O by TMA, 128 keys a block
+    // Q and O by TMA, 128 keys a block.
+    .since = [](const Case&) -> std::string_view { return "2026-11-23T22:31:37Z"; },
     .why_not = why_not_wgmma,
     .tile_rows = [](const Case& work, const StreamDevice&) -> std::int64_t {
       return has_windows(work) ? kMaskedRows : wgmma_tile_rows(static_cast<int>(work.head_dim));
