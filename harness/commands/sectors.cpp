@@ -37,8 +37,8 @@ ExitCode sectors_command(const SectorArguments& arguments) {
              found.values, found.compared(), found.differences.size());
   if (const Deviations& reads = found.l2_reads; !reads.shares.empty())
     fmt::print(
-        "{} counts of L2 reads of {} records are compared with sectors asked for, less those that the L1 had\n"
-        "or the coalescer merged, and a quarter of what TMA gets from DRAM.\n{}.\n",
+        "{} counts of L2 reads of {} records are compared with sectors asked for, less those that the L1\n"
+        "had or the coalescer merged, and a quarter of what TMA gets from DRAM.\n{}.\n",
         reads.shares.size(), reads.records.size(), to_text(reads));
   if (const Deviations& bytes = found.dram_bytes; !bytes.shares.empty())
     fmt::print(
