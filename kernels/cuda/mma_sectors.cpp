@@ -155,19 +155,9 @@ class MmaSectors {
     const std::int64_t unmasked = std::min<std::int64_t>(tile.unmasked, tile.key_count) / keys_;
     reads += kWarps * in_mask * (blocks - unmasked);
     sectors_[MemoryPath::tables] += {reads, reads};
-    if (by_table) add_positions(tile, unmasked * keys_);
-  }
-
-  // Each warp reads the positions of keys of masked blocks: every second of eight keys in one request.
-  void add_positions(const IndexTile& tile, std::int64_t first) {
-    std::vector<std::int64_t> bytes;
-    for (std::int64_t key = first; key < tile.key_count; key += kHalfRows)
-      for (std::int64_t odd = 0; odd < 2; ++odd) {
-        bytes.clear();
-        for (std::int64_t i = key + odd; i < std::min<std::int64_t>(key + kHalfRows, tile.key_count); i += 2)
-          bytes.push_back(4 * (tile.key_begin + i));
-        if (!bytes.empty()) sectors_[MemoryPath::tables] += Asked{1, distinct_sectors(bytes, 4)} * kWarps;
-      }
+    if (by_table)
+      sectors_[MemoryPath::tables] +=
+          alternate_reads(tile.key_begin + unmasked * keys_, tile.key_begin + tile.key_count) * kWarps;
   }
 
   void add_output(const IndexTile& tile) {

@@ -110,14 +110,8 @@ class WgmmaSectors {
     // A causal mask of keys by slot reads the position of every key.
     if (work_.mask != Mask::causal || branch.keys_by_step) return;
     const std::int64_t groups = (tile.query_count + kGroupRows - 1) / kGroupRows;
-    for (std::int64_t key = 0; key < tile.key_count; key += kHalfRows)
-      for (std::int64_t odd = 0; odd < 2; ++odd) {
-        std::vector<std::int64_t> bytes;
-        for (std::int64_t i = key + odd; i < std::min<std::int64_t>(key + kHalfRows, tile.key_count); i += 2)
-          bytes.push_back(4 * (tile.key_begin + i));
-        if (!bytes.empty())
-          sectors_[MemoryPath::tables] += Asked{1, distinct_sectors(bytes, 4)} * (4 * groups);
-      }
+    sectors_[MemoryPath::tables] +=
+        alternate_reads(tile.key_begin, tile.key_begin + tile.key_count) * (4 * groups);
   }
 
   void add_output(const IndexTile& tile) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace hilbench {
 std::string_view to_string(MemoryPath path) {
@@ -77,6 +78,19 @@ std::int64_t distinct_sectors(std::span<std::int64_t> bytes, std::int64_t lane_b
     last = end;
   }
   return count;
+}
+
+Asked alternate_reads(std::int64_t first, std::int64_t end) {
+  constexpr std::int64_t kTogether = 8;
+  Asked asked;
+  std::vector<std::int64_t> bytes;
+  for (std::int64_t begin = first; begin < end; begin += kTogether)
+    for (std::int64_t odd = 0; odd < 2; ++odd) {
+      bytes.clear();
+      for (std::int64_t i = begin + odd; i < std::min(begin + kTogether, end); i += 2) bytes.push_back(4 * i);
+      if (!bytes.empty()) asked += {1, distinct_sectors(bytes, 4)};
+    }
+  return asked;
 }
 
 }  // namespace hilbench

@@ -101,6 +101,10 @@ Sectors sectors_of_blocks(std::int64_t keys, std::int64_t block_keys, const OfBl
 // The sectors that `count` 32-bit numbers hold, from number `first` of a table on.
 std::int64_t table_sectors(std::int64_t first, std::int64_t count);
 
+// The requests of a warp for 32-bit numbers `first` to `end` - 1 of a table: of each eight the even ones,
+// then the odd ones.
+Asked alternate_reads(std::int64_t first, std::int64_t end);
+
 // The distinct sectors of one request: numbers of bytes in one tensor or table, and how many bytes each lane
 // reads.
 std::int64_t distinct_sectors(std::span<std::int64_t> bytes, std::int64_t lane_bytes);

@@ -9,7 +9,7 @@ from cells import markdown, span
 GPUS = {"gtx-1080": "GTX 1080", "a100": "A100", "h100": "H100", "h200": "H200"}
 CLAIMS = {"guide-speedup": "28 to 48 % fewer cache lines", "guide-headlines": "25 to 40 % fewer cache-line accesses",
           "analysis-theory": "25 to 40 % better use of lines, 50 % fewer misses"}
-REPEATED = "DRAM bytes of "  # how `sectors` begins to tell of counts of one variant
+REPEATED = "DRAM bytes of "  # `hilbench sectors` begins its lines on repeated counts with this
 PATTERNS = {"cache-order": "dilated: orders, visits of keys by slot", "cache-traversal": "dense and dilated: traversals",
             "controls": "dilated: controls", "images": "windows on images"}
 

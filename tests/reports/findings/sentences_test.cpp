@@ -15,35 +15,6 @@
 namespace hilbench {
 namespace {
 
-Record derived_record(const char* order, double changed_blocks, double read_sectors, double counted) {
-  Record record = sample::record(sample::work(4096, {{4096, 1}}), "dilated", order);
-  const auto set = [&](const char* name, double value) {
-    record.counters[name] = {.value = value, .unit = "count", .source = "derived"};
-  };
-  for (const char* name : {"derived_changed_tiles", "derived_moved_tiles", "derived_shared_lines"})
-    set(name, 0);
-  set("derived_changed_blocks", changed_blocks);
-  set("derived_read_sectors", read_sectors);
-  set("derived_linear_read_sectors", 1000);
-  set("derived_tma_sectors", 900);
-  set("derived_load_requests", 10);
-  set("tma_load_sectors", 900);
-  set("l1_load_requests", counted);
-  return record;
-}
-
-TEST(Blocks, SayWhichOrdersOnlyRename) {
-  ReportInput input;
-  input.records = {derived_record("linear", 0, 1000, 10), derived_record("hilbert", 0, 1050, 10),
-                   derived_record("random", 7, 1000, 11)};
-  const std::vector<std::string> said = block_sentences(view_of(input));
-  ASSERT_EQ(said.size(), 2u);
-  EXPECT_NE(said[0].find("Derived, not measured: 1 of 2 variants"), std::string::npos) << said[0];
-  EXPECT_NE(said[0].find("+5.0 to +5.0 %"), std::string::npos) << said[0];
-  EXPECT_NE(said[1].find("in 2 of 3 records"), std::string::npos) << said[1];
-  for (const std::string& none : block_sentences(view_of(sample::input()))) EXPECT_EQ(none, "");
-}
-
 TEST(Tiles, TellALossThatWasReproducedFromAGain) {
   ReportInput input;
   const Case work = sample::work(16384, {{4096, 2}});  // claimed: 0.82 by one table, 2.66 by another
