@@ -26,6 +26,8 @@ struct Buffer {
 
 // Two clocks: the ordinary one, and one that resolves very short executions.
 enum class Clock { ordinary, fine };
+// The fine clock of GPUs: what CUPTI records of each kernel.
+inline constexpr std::string_view kKernelRecords = "cupti_activity";
 
 enum class Direction { into_order, out_of_order };
 

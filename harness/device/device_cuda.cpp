@@ -104,7 +104,7 @@ class CudaDevice final : public Device {
     return estimate_ns < kFineBelowNs && kernel_times_absence().empty() ? Clock::fine : Clock::ordinary;
   }
   std::string_view name_of(Clock clock) const override {
-    return clock == Clock::fine ? "cupti_activity" : "cuda_events";
+    return clock == Clock::fine ? kKernelRecords : "cuda_events";
   }
   void work(double ns) override { hold(ns); }
   double warm_up_ns() const override { return kWarmUpNs; }

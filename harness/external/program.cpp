@@ -170,6 +170,7 @@ void ExternalProgram::load(const InputFiles& files, const json& kernel) {
   if (!timer.is_string() || timer.get<std::string>().size() > kLongestTimer)
     break_off(name_, "load needs the name of a timer", loaded);
   timer_ = "external:" + one_line(timer.get<std::string>());
+  if (has_kernel_records()) clock_.expect_kernel_records();
   if (const json permute = loaded.value("permute_ns", json()); !permute.is_null()) {
     if (!is_duration(permute))
       break_off(name_, fmt::format("permute_ns of load must be a number {}", kDurations), loaded);

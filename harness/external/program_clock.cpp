@@ -65,8 +65,7 @@ void ExternalProgram::check_clock(Device& device) {
     }
   }
   if (work_.device != DeviceKind::cuda || work_.ring_size > 1) return;
-  // Of a library, CUPTI times each of its kernels then; what CUPTI does meanwhile keeps the GPU busy too.
-  if (hosted_ && timer_ == fmt::format("external:{}", device.name_of(Clock::fine))) return;
+  if (has_kernel_records()) return;  // what CUPTI does meanwhile keeps the GPU busy too
   const std::int64_t many = std::clamp<std::int64_t>(std::llround(kLong_ns / each_ns), kLeast, kMost);
   // A counter that lags may have seen work before the request; between pauses there is none.
   const auto is_believed = [&](std::chrono::milliseconds pause) {

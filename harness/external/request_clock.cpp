@@ -21,6 +21,8 @@ constexpr double kAlone = 1.5, kAloneBy_ns = 1e5;
 constexpr double kFurtherCores = 0.3;
 // For each execution on a GPU, and in a ring of several processes.
 constexpr double kHost_ns = 2e5, kHostOfRing_ns = 5e6;
+// Beside an H200, to start the records of an execution, to wait for them and to stop them took 0.4 to 0.6 ms.
+constexpr double kHostOfRecords_ns = 2e6;
 constexpr double kLeastShare = 0.5;
 constexpr double kJudgedFrom_ns = 2e7;    // below, one interruption of the program could decide
 constexpr std::int64_t kFewRequests = 3;  // fewer are too few to leave one out
@@ -51,6 +53,10 @@ RequestClock::RequestClock(std::string name, const Case& work, int threads)
       in_ring_(work.ring_size > 1),
       threads_(threads),
       host_ns_(host_ns_of(work)) {}
+
+void RequestClock::expect_kernel_records() {
+  host_ns_ = std::max(host_ns_, kHostOfRecords_ns);
+}
 
 void RequestClock::note_empty(const RequestTimes& request) {
   double took_ns = std::min(request.wall_ns, in_ring_ ? kMostEmptyOfRing_ns : kMostEmpty_ns);

@@ -34,6 +34,8 @@ class RequestClock {
 
   // `count` executions go before those of each request and are not reported; they take as long.
   void expect_untimed(int count) { untimed_ = count; }
+  // Each execution is recorded by CUPTI, which takes the host far longer than a short kernel the GPU.
+  void expect_kernel_records();
 
   // What a request without executions took; the shortest of several counts, as far as it may be long. A
   // program that sleeps in it gains nothing on a processor, where its processor time counts.

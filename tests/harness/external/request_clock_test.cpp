@@ -23,10 +23,10 @@ RequestTimes empty(double ns) {
   return {.wall_ns = ns, .processor_ns = ns};
 }
 
-// Ten requests for two executions each, after one that does not count.
-std::string complaint_of(RequestClock& clock, const RequestTimes& request) {
+// `requests` alike, of which the first does not count.
+std::string complaint_of(RequestClock& clock, const RequestTimes& request, int requests = 11) {
   try {
-    for (int i = 0; i < 11; ++i)
+    for (int i = 0; i < requests; ++i)
       if (!clock.note(request) && !clock.note(request)) return "not told";
     return "";
   } catch (const EnvironmentError& error) {
@@ -154,6 +154,17 @@ TEST(RequestClock, TheHostOfAGpuTakesItsTime) {
   const RequestTimes large{
       .executions = 2, .reported_ns = 1 * kMs, .wall_ns = 9 * kMs, .processor_ns = 9 * kMs};
   expect_found(complaint(large, DeviceKind::cuda), "less than half of what passed");
+}
+
+TEST(RequestClock, RecordsOfKernelsTakeTheHostLonger) {
+  const auto complaint_of_records = [](double wall_ns) {
+    RequestClock clock("x", work_on(DeviceKind::cuda), 1);
+    clock.expect_kernel_records();
+    clock.note_empty(empty(0.05 * kMs));
+    return complaint_of(clock, {.executions = 1, .reported_ns = 18e3, .wall_ns = wall_ns}, 200);
+  };
+  EXPECT_EQ(complaint_of_records(0.6 * kMs), "");
+  expect_found(complaint_of_records(6 * kMs), "less than half of what passed");
 }
 
 TEST(RequestClock, AnExecutionAloneTakesAsLongAsOneBesideOthers) {
