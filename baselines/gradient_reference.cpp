@@ -200,8 +200,11 @@ GradientRow reference_query_gradient(const Case& work, Arithmetic arithmetic, co
       v.push_back(row_at(inputs.tensors.v, work, work.kv_heads, {row.batch, kv_head, key}));
       kept.push_back(kept_factor(work, row.batch, row.head, b, row.position, key));
     }
-  return query_gradient(work, arithmetic, row_at(inputs.tensors.q, work, work.heads, row),
-                        row_at(inputs.d_o, work, work.heads, row), k, v, kept);
+  const auto width = static_cast<std::size_t>(work.head_dim);
+  const float* d_o = row_at(inputs.d_o, work, work.heads, row);
+  const Delta delta = delta_of({d_o, width}, {row_at(inputs.o, work, work.heads, row), width});
+  return query_gradient(work, arithmetic, row_at(inputs.tensors.q, work, work.heads, row), d_o, k, v, kept,
+                        delta.value);
 }
 
 KeyGradient reference_key_gradient(const Case& work, Arithmetic arithmetic, const GradientInputs& inputs,

@@ -46,6 +46,7 @@ steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
 # The bundle holds only the program's own libraries; a framework that a sweep starts has its own.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
+trap 'kill $(jobs -p) 2>/dev/null' EXIT  # who is stopped leaves nothing running
 summary=()
 note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 finish() {
@@ -53,19 +54,26 @@ finish() {
   exit "$1"
 }
 
-# run_programs PROGRAM...
+# run_programs PROGRAM...: each as `parts` processes side by side, which share its tests
+parts=1
 run_programs() {
-  local program
+  local program part status
   for program; do
     [[ -x $here/bin/$program ]] || continue  # nccl_tests: built only if NCCL's header was found
-    timeout 300 "$here/bin/$program" --gtest_brief=1 >"$out/$program.log" 2>&1
-    note "$program" "exit $?, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
+    for ((part = 0; part < parts; ++part)); do
+      GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part timeout 600 "$here/bin/$program" --gtest_brief=1 \
+        >"$out/$program.$part" 2>&1 &
+    done
+    status=0
+    for part in $(jobs -p); do wait "$part" || status=$?; done
+    cat "$out/$program".[0-9] >"$out/$program.log" && rm "$out/$program".[0-9]
+    note "$program" "exit $status, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
   done
 }
 
 run_tests() {
-  run_programs cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests ring_gpu_tests \
-    ring_counters_gpu_tests nccl_tests
+  parts=4 run_programs cuda_tests
+  run_programs cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests ring_gpu_tests ring_counters_gpu_tests nccl_tests
   timeout 300 python3 tests/program/gpu_surroundings_test.py bin/hilbench fakes >"$out/gpu_surroundings.log" 2>&1
   note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
   HILBENCH_WINDOWS_DEVICE=cuda timeout 900 python3 tests/baselines/external/torch_windows_test.py bin/hilbench \

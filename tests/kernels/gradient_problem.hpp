@@ -7,6 +7,7 @@
 #include "baselines/gradient_tolerance.hpp"
 #include "kernels/case/pattern.hpp"
 #include "tests/kernels/attention_problem.hpp"
+#include "tests/sanitized.hpp"
 
 namespace hilbench {
 
@@ -25,11 +26,15 @@ struct GradientProblem : AttentionProblem {
 
   // Once q, k or v are others.
   void start_from_forward() {
-    o.clear(), lse.clear();
-    for (const RowId& row : every_row(work)) {
-      const ReferenceRow exact = reference_row(work, {q, k, v}, row);
-      for (const double value : exact.o) o.push_back(round_to(work.dtype, static_cast<float>(value)));
-      lse.push_back(static_cast<float>(exact.lse));
+    const std::vector<RowId> rows = every_row(work);
+    const auto width = static_cast<std::size_t>(work.head_dim);
+    o.resize(rows.size() * width), lse.resize(rows.size());
+#pragma omp parallel for schedule(dynamic) if (!kSanitized)
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const ReferenceRow exact = reference_row(work, {q, k, v}, rows[i]);
+      for (std::size_t d = 0; d < width; ++d)
+        o[i * width + d] = round_to(work.dtype, static_cast<float>(exact.o[d]));
+      lse[i] = static_cast<float>(exact.lse);
     }
     work.pass = Pass::backward;
   }
