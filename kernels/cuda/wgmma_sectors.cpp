@@ -15,11 +15,16 @@ namespace hilbench::cuda {
 namespace wgmma_stream {
 namespace {
 
-constexpr std::int64_t kKeys = 128, kGroupRows = 64, kWarpRows = 16, kHalfRows = 8, kLanes = 32;
+constexpr std::int64_t kGroupRows = 64, kProducerWarps = 4, kCopiedRows = 4, kWarpRows = 16, kHalfRows = 8,
+                       kLanes = 32;
 constexpr std::int64_t kClearingWarps = 2;
 constexpr std::int64_t kMaskSectors = kLanes * 8 / kSectorBytes;  // of a warp: 8 bytes a lane
 constexpr std::int64_t kTileLoads = 3;   // of the list of tiles: 48 bytes, 16 at a time
 constexpr Asked kLaunchStores = {2, 2};  // the last block sets the two counters of tiles to zero
+
+std::int64_t block_keys(const Case& work) {
+  return wgmma_block_keys(static_cast<int>(work.head_dim), has_windows(work));
+}
 
 class WgmmaSectors {
  public:
@@ -28,7 +33,8 @@ class WgmmaSectors {
         index_(index),
         output_(written_rows(work)),
         row_sectors_(work.head_dim * 2 / kSectorBytes),
-        halves_(work.head_dim / 64),
+        column_blocks_((work.head_dim + 63) / 64),
+        keys_(block_keys(work)),
         q_slots_(query_slots(work, choice, index.q_slots)),
         rows_(choice.rows),
         aligned_(choice.tiles == KeyTiles::aligned),
@@ -56,7 +62,7 @@ class WgmmaSectors {
         sectors_[MemoryPath::tables] += {kTileLoads, kTileLoads};
         add_queries(tile);
         if (strided)
-          add_boxes(2 * ((tile.key_count + kKeys - 1) / kKeys), kKeys);
+          add_boxes(2 * blocks_of(tile), keys_);
         else
           add_gathered_keys(branch, tile);
         add_output(tile);
@@ -67,9 +73,12 @@ class WgmmaSectors {
   }
 
  private:
-  // Boxes of `rows` rows. Rows past the end of a tensor arrive as zeros, and GPUs count them as read.
+  std::int64_t blocks_of(const IndexTile& tile) const { return (tile.key_count + keys_ - 1) / keys_; }
+
+  // Boxes of `rows` rows. Rows past the end of a tensor arrive as zeros, and GPUs count them as read; columns
+  // past the end of a row arrive as zeros, and no sector holds them.
   void add_boxes(std::int64_t boxes, std::int64_t rows) {
-    sectors_[MemoryPath::tma] += {boxes * halves_, boxes * rows * row_sectors_};
+    sectors_[MemoryPath::tma] += {boxes * column_blocks_, boxes * rows * row_sectors_};
   }
 
   void add_queries(const IndexTile& tile) {
@@ -85,28 +94,31 @@ class WgmmaSectors {
             4 *
             (tile.query_row + std::min<std::int64_t>(first + lane, tile.query_count - 1) * tile.query_step);
       sectors_[MemoryPath::tables] += {1, distinct_sectors(bytes, 4)};
-      add_copies(kLanes, work_.head_dim * 2);
+      // The lanes of a row are a power of two.
+      add_copies(kLanes, work_.head_dim <= 64 ? 8 : work_.head_dim <= 128 ? 16 : 32);
     }
   }
 
-  // Copies of `count` rows, `bytes` of each: whole instructions of 32 lanes, 16 bytes a lane. Those past the
-  // last row repeat it, to other lines of shared memory, and so are read again.
-  void add_copies(std::int64_t count, std::int64_t bytes) {
-    const std::int64_t copies = count * bytes / (16 * kLanes);
-    sectors_[MemoryPath::copies] += {copies, count * bytes / kSectorBytes};
+  // Copies of `count` rows by `copies` instructions, 16 bytes a lane; lanes past the end of a row read
+  // nothing. Those past the last row repeat it, to other lines of shared memory, and so are read again.
+  void add_copies(std::int64_t count, std::int64_t copies) {
+    sectors_[MemoryPath::copies] += {copies, count * row_sectors_};
     sectors_.copy_instructions += copies;
   }
 
   void add_gathered_keys(const BranchIndex& branch, const IndexTile& tile) {
-    sectors_ += sectors_of_blocks(tile.key_count, kKeys, [&](std::int64_t valid) {
+    const std::int64_t warp_rows = keys_ / kProducerWarps;
+    sectors_ += sectors_of_blocks(tile.key_count, keys_, [&](std::int64_t valid) {
       Sectors block;
-      for (std::int64_t first = 0; first < kKeys; first += kLanes)
-        block[MemoryPath::tables] += {1, table_sectors(tile.key_begin + std::min(first, valid - 1),
-                                                       std::clamp<std::int64_t>(valid - first, 1, kLanes))};
+      for (std::int64_t first = 0; first < keys_; first += warp_rows)
+        block[MemoryPath::tables] +=
+            {1, table_sectors(tile.key_begin + std::min(first, valid - 1),
+                              std::clamp<std::int64_t>(valid - first, 1, warp_rows))};
       return block;
     });
-    const std::int64_t blocks = (tile.key_count + kKeys - 1) / kKeys;
-    add_copies(2 * kKeys * blocks, work_.head_dim * 2);
+    // An instruction copies 128 bytes of each of its rows.
+    const std::int64_t rows = 2 * keys_ * blocks_of(tile);
+    add_copies(rows, rows / kCopiedRows * column_blocks_);
     // A causal mask of keys by slot reads the position of every key.
     if (work_.mask != Mask::causal || branch.keys_by_step) return;
     const std::int64_t groups = (tile.query_count + kGroupRows - 1) / kGroupRows;
@@ -115,12 +127,12 @@ class WgmmaSectors {
   }
 
   void add_output(const IndexTile& tile) {
-    const bool by_map = !tile.merge && !output_.fp32;
+    const bool by_map = !tile.merge && !output_.fp32 && work_.head_dim <= 128;
     for (std::int64_t first = 0; first < tile.query_count; first += kWarpRows) {
       const std::int64_t rows = std::min<std::int64_t>(tile.query_count - first, kWarpRows);
       const bool whole = by_map && rows == kWarpRows;
       if (whole) {
-        const Asked boxes = {halves_, rows * row_sectors_};
+        const Asked boxes = {column_blocks_, rows * row_sectors_};
         sectors_[MemoryPath::stores] += boxes;
         sectors_.tma_stores += boxes;
       }
@@ -129,8 +141,8 @@ class WgmmaSectors {
         const Asked lse = {1, lse_sectors(work_, tile, first + half, count)};
         sectors_[MemoryPath::stores] += lse;
         if (whole) continue;
-        const Asked row = output_.fp32 ? Asked{work_.head_dim / 8, count * work_.head_dim / 8}
-                                       : Asked{work_.head_dim / 32, count * work_.head_dim / 16};
+        const Asked row =
+            output_.fp32 ? Asked{work_.head_dim / 8, count * work_.head_dim / 8} : stored_rows(count);
         sectors_[MemoryPath::stores] += row;
         if (!tile.merge) continue;
         sectors_[MemoryPath::loads] += lse;
@@ -139,17 +151,20 @@ class WgmmaSectors {
     }
   }
 
+  // Rows of 16-bit elements by four lanes each, which store 32 elements at a time.
+  Asked stored_rows(std::int64_t count) const { return {(work_.head_dim + 31) / 32, count * row_sectors_}; }
+
   // Windows on a grid: each tile reads a list of keys, and masks of its blocks.
   void add_windows() {
     const BranchIndex& branch = index_.branches.front();
     const std::vector<std::int64_t> fullest = fullest_blocks(branch);
     if (!branch.tiles.empty()) sectors_[MemoryPath::clears] += kLaunchStores;
     for (const IndexTile& tile : branch.tiles) {
-      const std::int64_t blocks = (tile.key_count + kKeys - 1) / kKeys;
+      const std::int64_t blocks = blocks_of(tile);
       sectors_[MemoryPath::tables] += {kTileLoads, kTileLoads};
       add_boxes((tile.query_count + kGroupRows - 1) / kGroupRows, kGroupRows);
       if (aligned_) {
-        add_boxes(2 * blocks, kKeys);
+        add_boxes(2 * blocks, keys_);
         sectors_[MemoryPath::tables] += {blocks, blocks};
       } else {
         add_gathered_keys(branch, tile);
@@ -161,20 +176,22 @@ class WgmmaSectors {
   }
 
   // Each warp of a group with rows reads the number of the mask of every block but the first, and the words
-  // of every mask; those of the block that is visited last twice.
+  // of every mask; those of the block that is visited last twice. Blocks of fewer keys than a mask has share
+  // it, and each reads its own half of the words, which are in as many sectors as the whole.
   void add_masks(const BranchIndex& branch, const IndexTile& tile, std::size_t list, std::int64_t fullest) {
     const std::int64_t begin = branch.block_begin[list], blocks = branch.block_begin[list + 1] - begin;
     if (blocks == 0) return;
     const auto masked = [&](std::int64_t block) {
-      const bool is_short = block == blocks - 1 && tile.key_count % kKeys != 0;
+      const bool is_short = block == blocks - 1 && tile.key_count % kMaskedKeys != 0;
       return is_short || branch.mask_of_block[static_cast<std::size_t>(begin + block)] != kUnmasked;
     };
     std::int64_t last = blocks > 1 && fullest == blocks - 1 ? blocks - 2 : blocks - 1;
     if (tile.keys_backwards) last = fullest;
     std::int64_t masks = masked(last) ? 1 : 0;
-    for (std::int64_t block = 0; block < blocks; ++block) masks += masked(block) ? 1 : 0;
+    const std::int64_t visits = blocks_of(tile), parts = kMaskedKeys / keys_;
+    for (std::int64_t visit = 0; visit < visits; ++visit) masks += masked(visit / parts) ? 1 : 0;
     const std::int64_t warps = (tile.query_count + kGroupRows - 1) / kGroupRows * (kGroupRows / kWarpRows);
-    sectors_[MemoryPath::tables] += Asked{blocks - 1 + masks, blocks - 1 + kMaskSectors * masks} * warps;
+    sectors_[MemoryPath::tables] += Asked{visits - 1 + masks, visits - 1 + kMaskSectors * masks} * warps;
   }
 
   void add_window_output(const BranchIndex& branch, const IndexTile& tile) {
@@ -191,7 +208,7 @@ class WgmmaSectors {
           {1, table_sectors(tile.query_row + row, std::max<std::int64_t>(rows, 1))};
       if (rows == 0) continue;
       sectors_[MemoryPath::stores] += {1, lse_sectors(work_, branch, tile, first, rows)};
-      sectors_[MemoryPath::stores] += {work_.head_dim / 32, rows * work_.head_dim / 16};
+      sectors_[MemoryPath::stores] += stored_rows(rows);
     }
   }
 
@@ -220,7 +237,7 @@ class WgmmaSectors {
   const Case& work_;
   const Index& index_;
   WrittenRows output_;
-  std::int64_t row_sectors_, halves_;
+  std::int64_t row_sectors_, column_blocks_, keys_;
   std::vector<std::int32_t> q_slots_;
   KeyRows rows_;
   bool aligned_;
@@ -231,8 +248,9 @@ class WgmmaSectors {
 Refusal why_not_wgmma(const Case& work, const StreamDevice& device) {
   if (device.compute_capability != 90) return Refusal("it runs on compute capability 9.0");
   if (work.dtype == Dtype::fp32) return Refusal("it reads fp16 and bf16 only");
-  if (work.head_dim != 64 && work.head_dim != 128) return Refusal("it has head_dim 64 and 128");
-  return std::nullopt;
+  if (work.head_dim < 32 || work.head_dim > 256 || work.head_dim % 8 != 0)
+    return Refusal("it has head_dim 32 to 256 in steps of 8");
+  return why_not_whole_sectors(work.head_dim * 2);
 }
 
 constexpr SectorStream kStream = {
@@ -242,7 +260,7 @@ constexpr SectorStream kStream = {
     .tile_rows = [](const Case& work, const StreamDevice&) -> std::int64_t {
       return has_windows(work) ? kMaskedRows : wgmma_tile_rows(static_cast<int>(work.head_dim));
     },
-    .block_keys = [](const Case&, const StreamDevice&) { return kKeys; },
+    .block_keys = [](const Case& work, const StreamDevice&) { return block_keys(work); },
     .sectors =
         [](const Case& work, const KernelChoice& choice, const Index& index, const StreamDevice& device) {
           return WgmmaSectors(work, choice, index, device.multiprocessors).count();

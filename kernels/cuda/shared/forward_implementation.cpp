@@ -12,10 +12,18 @@
 namespace hilbench::cuda {
 namespace {
 
+// "32, 64, 96", or if all steps are 8 "32 to 256 in steps of 8".
+std::string text(std::span<const int> dims) {
+  const auto wider = [](int a, int b) { return b - a != 8; };
+  if (dims.size() > 2 && std::adjacent_find(dims.begin(), dims.end(), wider) == dims.end())
+    return fmt::format("{} to {} in steps of 8", dims.front(), dims.back());
+  return fmt::format("{}", fmt::join(dims, ", "));
+}
+
 Refusal why_not_windows(const ForwardFacts& facts, std::int64_t head_dim) {
   const std::span<const int> dims = facts.window_head_dims;
   if (std::find(dims.begin(), dims.end(), head_dim) != dims.end()) return std::nullopt;
-  return fmt::format("windows: {} has head_dim {}, not {}", facts.name, fmt::join(dims, ", "), head_dim);
+  return fmt::format("windows: {} has head_dim {}, not {}", facts.name, text(dims), head_dim);
 }
 
 Refusal why_not_head_dim(const ForwardFacts& facts, const Case& work) {
@@ -25,7 +33,7 @@ Refusal why_not_head_dim(const ForwardFacts& facts, const Case& work) {
   if (dims.empty() && (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0))
     return fmt::format("{} has head_dim 8 to 256 in steps of 8, not {}", facts.name, head_dim);
   if (!dims.empty() && std::find(dims.begin(), dims.end(), head_dim) == dims.end())
-    return fmt::format("{} has head_dim {}, not {}", facts.name, fmt::join(dims, ", "), head_dim);
+    return fmt::format("{} has head_dim {}, not {}", facts.name, text(dims), head_dim);
   return std::nullopt;
 }
 

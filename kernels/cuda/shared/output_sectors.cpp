@@ -137,12 +137,13 @@ Asked cleared_windows(const Case& work, const WrittenRows& written) {
   const UncoveredRows rows(work);
   return rows.sum(kLanes, [&](std::int64_t first, std::int64_t count) {
     Asked asked = cleared_lse(rows, first, count);
-    const std::int64_t stored_rows = kLanes * 16 / row_bytes;  // of one store of the warp
-    for (std::int64_t row = first; row < first + count;) {
-      std::int64_t stored = 0;
-      for (std::int64_t i = 0; i < stored_rows && row < first + count; ++i, ++row)
-        stored += rows.contains(row) ? 1 : 0;
-      asked += {stored > 0 ? 1 : 0, stored * row_bytes / kSectorBytes};
+    for (std::int64_t begin = 0; begin < count * row_bytes; begin += kLanes * 16) {
+      const std::int64_t end = std::min(begin + kLanes * 16, count * row_bytes);
+      std::int64_t bytes = 0;
+      for (std::int64_t row = begin / row_bytes; row * row_bytes < end; ++row)
+        if (rows.contains(first + row))
+          bytes += std::min(end, (row + 1) * row_bytes) - std::max(begin, row * row_bytes);
+      asked += {bytes > 0 ? 1 : 0, bytes / kSectorBytes};
     }
     return asked;
   });

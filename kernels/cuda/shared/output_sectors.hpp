@@ -22,8 +22,7 @@ WrittenRows written_rows(const Case& work);
 Sectors cleared_rows(const Case& work, const WrittenRows& written);
 Sectors rounded_rows(const Case& work);
 
-// The stores of warps that clear 32 rows (position, head) at a time, 16 bytes a lane. A row has 512 bytes or
-// less.
+// The stores of warps that clear 32 rows (position, head) at a time, 16 bytes a lane.
 Asked cleared_windows(const Case& work, const WrittenRows& written);
 
 // Rows of LSE that a request of `rows` lanes touches, from query `first` of a tile on.

@@ -14,8 +14,8 @@ namespace {
 
 // Tables of one branch on the current device.
 struct BranchTables {
-  BranchTables(const Case& work, const KernelChoice& choice, const WalkBranch& branch)
-      : key_step(branch.key_step), tiles(walk_tiles(branch)), stretches(walk_stretches(branch)) {
+  BranchTables(const Case& work, const KernelChoice& choice, const WalkBranch& branch, int block_keys)
+      : key_step(branch.key_step), tiles(walk_tiles(branch, block_keys)), stretches(walk_stretches(branch)) {
     if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;
     for (const IndexTile& tile : branch.tiles) any_merge = any_merge || tile.merge;
     if (const auto found = walk_strides(branch, choice.rows))
@@ -60,7 +60,8 @@ class CudaWalkExecution final : public WalkExecution {
   void load(const Walk& walk) override {
     q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, choice_, walk.q_slots));
     branches_.clear();
-    for (const WalkBranch& branch : walk.branches) branches_.emplace_back(work_, choice_, branch);
+    for (const WalkBranch& branch : walk.branches)
+      branches_.emplace_back(work_, choice_, branch, kernel_->block_keys());
     params_.kv_rows = static_cast<std::int32_t>(walk.kv_rows);
     params_.scale = 1 / std::sqrt(static_cast<float>(work_.head_dim));
     params_.q_slots = q_slots_.data();

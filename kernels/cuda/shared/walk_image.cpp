@@ -8,7 +8,7 @@ namespace hilbench::cuda {
 
 static_assert(sizeof(KeyStretch) == kDeviceStretchBytes, "what the plan counts");
 
-std::vector<ForwardTile> walk_tiles(const WalkBranch& branch) {
+std::vector<ForwardTile> walk_tiles(const WalkBranch& branch, std::int32_t block_keys) {
   std::vector<ForwardTile> tiles;
   tiles.reserve(branch.tiles.size());
   for (const IndexTile& from : branch.tiles) {
@@ -18,7 +18,7 @@ std::vector<ForwardTile> walk_tiles(const WalkBranch& branch) {
     tile.key_begin = static_cast<std::int32_t>(from.key_begin);
     for (std::int32_t i = 0; i < from.stretches; ++i) {
       const std::int32_t keys = branch.stretches[static_cast<std::size_t>(from.key_begin + i)].key_count;
-      tile.key_count += (keys + kWalkKeys - 1) / kWalkKeys * kWalkKeys;
+      tile.key_count += (keys + block_keys - 1) / block_keys * block_keys;
     }
     tile.batch = from.batch;
     tile.head = from.head;

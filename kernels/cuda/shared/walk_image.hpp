@@ -11,8 +11,9 @@
 
 namespace hilbench::cuda {
 
-// The tiles of a branch, in the sequence of its traversal; and its stretches, with one more at the end.
-std::vector<ForwardTile> walk_tiles(const WalkBranch& branch);
+// The tiles of a branch, in the sequence of its traversal, for a kernel with blocks of `block_keys` keys; and
+// its stretches, with one more at the end.
+std::vector<ForwardTile> walk_tiles(const WalkBranch& branch, std::int32_t block_keys);
 std::vector<KeyStretch> walk_stretches(const WalkBranch& branch);
 
 // The distance between successive slots of the own shard, and of received ones.

@@ -3,8 +3,8 @@
 // every header that .cu files include.
 //
 // A tile walks stretches of keys, one of each source that it needs, the own one first. In a ForwardTile
-// `key_begin` is the first of its stretches, and `key_count` 128 keys for each block of them: a stretch
-// begins a new block.
+// `key_begin` is the first of its stretches, and `key_count` the keys of a whole block for each block of
+// them: a stretch begins a new block.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,6 @@
 #include "kernels/cuda/shared/forward.hpp"
 
 namespace hilbench::cuda {
-
-constexpr std::int32_t kWalkKeys = 128;  // of a block
 
 // Keys of one source, numbered from 0 inside the stretch. The fields are those of a ForwardTile.
 struct alignas(16) KeyStretch {
@@ -63,6 +61,7 @@ struct WalkForwardParams : ForwardParams {
 class WalkKernel {
  public:
   virtual ~WalkKernel() = default;
+  virtual int block_keys() const = 0;
   // Enqueues the branch. Does not synchronise. Throws CudaError if the launch is refused.
   virtual void launch(const WalkForwardParams& params, cudaStream_t stream) = 0;
 };

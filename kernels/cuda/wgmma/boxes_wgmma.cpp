@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/shared/forward_implementation.hpp"
 #include "kernels/cuda/wgmma/wgmma_sectors.hpp"
+#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
 
 namespace hilbench {
 namespace cuda {
@@ -16,7 +17,7 @@ std::unique_ptr<WindowKernel> make_boxes_wgmma(const ForwardShape& shape);
 
 namespace {
 
-constexpr int kHeadDims[] = {64, 128};
+constexpr std::array kHeadDims = wgmma_head_dims();
 constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
 
 std::int32_t tile_rows(const ForwardShape&) {

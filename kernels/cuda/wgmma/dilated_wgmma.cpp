@@ -16,8 +16,7 @@ std::unique_ptr<WindowKernel> make_windows_wgmma(const ForwardShape& shape);
 
 namespace {
 
-constexpr int kHeadDims[] = {64, 128};
-constexpr int kWindowHeadDims[] = {64, 128};
+constexpr std::array kHeadDims = wgmma_head_dims();
 constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
 
 constexpr std::string_view kAbsence =
@@ -41,7 +40,7 @@ constexpr ForwardFacts kFacts = {
         "fused attention of branches and windows for sm_90a: TMA, wgmma, warp specialisation; fp16 and bf16",
     .first_capability = 90,
     .last_capability = 90,
-    .window_head_dims = kWindowHeadDims,
+    .window_head_dims = kHeadDims,
     .head_dims = kHeadDims,
     .peak_unit = gpu_product_unit,
     .stream = &kWgmmaStream,

@@ -1,6 +1,6 @@
 // Dilated attention, forward, for Hopper (sm_90a): O = softmax(scale Q K^T) V over the selected rows of each
 // segment (LongNet, arXiv 2307.02486, Eqs. 3-8), exact online softmax, fp32 accumulation, bf16 or fp16
-// operands, head_dim 64 and 128.
+// operands, head_dim 32 to 256 in steps of 8.
 //
 // One persistent block per multiprocessor works through the list of tiles, in the manner of
 // FlashAttention-3 (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches rows of Q and
@@ -12,6 +12,9 @@
 // Departures from the paper: rows are read through tables, results merge with earlier branches,
 // rows that no tile writes are cleared, and the exponentials have a scale that seldom changes
 // instead of a running maximum.
+//
+// The code is compiled for head_dim 64, 80, 96, 128, 192 and 256; the sizes between run in the next larger
+// one. Tensor maps and copies fill the columns that they lack with zeros, which no row in device memory has.
 #include <algorithm>
 #include <memory>
 
@@ -35,8 +38,10 @@ __global__ void __launch_bounds__(S::kThreads, 1)
 
 template <bool kCausal, bool kGathered>
 Instance choose(const ForwardShape& shape) {
-  return choose_instance(shape, [](auto element, auto dim) {
-    using S = Shape<typename decltype(element)::Type, decltype(dim)::value, kCausal, kGathered>;
+  return choose_instance(shape, [](auto element, auto dim, auto padded) {
+    constexpr bool kPadded = decltype(padded)::value;
+    using S =
+        Shape<typename decltype(element)::Type, decltype(dim)::value, kPadded, kCausal || kPadded, kGathered>;
     static_assert(S::kRows == wgmma_tile_rows(S::kDim));
     return instance_of<S>(dilated_wgmma<S>);
   });

@@ -136,6 +136,14 @@ __device__ __forceinline__ void copy_async(std::uint32_t target, const void* sou
                : "memory");
 }
 
+// The same of the first `bytes` of them, 0 or 16; the others become 0 without a read.
+__device__ __forceinline__ void copy_async(std::uint32_t target, const void* source, std::uint64_t policy,
+                                           std::uint32_t bytes) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(target), "l"(source),
+               "r"(bytes), "l"(policy)
+               : "memory");
+}
+
 // Values of tables in device memory that no kernel writes. Volatile: the loads stay ahead of what hides their
 // latency.
 __device__ __forceinline__ std::int32_t load_number(const std::int32_t* source) {
@@ -187,7 +195,7 @@ __device__ __forceinline__ void wgmma_pin(float (&d)[kCount]) {
 
 // Matrix descriptor of a tile in 128-byte swizzle, blocks of 64 elements (128 bytes) a row, 1024 bytes
 // for every 8 rows. `leading_bytes` is the distance between blocks of 64 columns, used if the columns
-// are the N dimension.
+// are the N dimension, which may end inside a block.
 __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
                                                           std::uint32_t leading_bytes) {
   return (static_cast<std::uint64_t>(1) << 62) | (static_cast<std::uint64_t>(1024 >> 4) << 32) |
@@ -198,15 +206,28 @@ __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
 #define HILBENCH_D32                                                     \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15" \
   ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define HILBENCH_D64                                                                 \
-  HILBENCH_D32                                                                       \
-  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
-  ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define HILBENCH_D40 HILBENCH_D32 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define HILBENCH_D48 HILBENCH_D40 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define HILBENCH_D56 HILBENCH_D48 ", %48, %49, %50, %51, %52, %53, %54, %55"
+#define HILBENCH_D64 HILBENCH_D56 ", %56, %57, %58, %59, %60, %61, %62, %63"
+#define HILBENCH_D96                                                                 \
+  HILBENCH_D64                                                                       \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
+  ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define HILBENCH_D128                                                                        \
+  HILBENCH_D96                                                                               \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, " \
+  "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define HILBENCH_F8(i)                                                                        \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
 #define HILBENCH_F32 HILBENCH_F8(0), HILBENCH_F8(8), HILBENCH_F8(16), HILBENCH_F8(24)
-#define HILBENCH_F64 HILBENCH_F32, HILBENCH_F8(32), HILBENCH_F8(40), HILBENCH_F8(48), HILBENCH_F8(56)
+#define HILBENCH_F40 HILBENCH_F32, HILBENCH_F8(32)
+#define HILBENCH_F48 HILBENCH_F40, HILBENCH_F8(40)
+#define HILBENCH_F56 HILBENCH_F48, HILBENCH_F8(48)
+#define HILBENCH_F64 HILBENCH_F56, HILBENCH_F8(56)
+#define HILBENCH_F96 HILBENCH_F64, HILBENCH_F8(64), HILBENCH_F8(72), HILBENCH_F8(80), HILBENCH_F8(88)
+#define HILBENCH_F128 HILBENCH_F96, HILBENCH_F8(96), HILBENCH_F8(104), HILBENCH_F8(112), HILBENCH_F8(120)
 
 // wgmma_shared(): A and B in shared memory, both contiguous along the summed dimension; `accumulate` 0: D = A
 // B. wgmma_registers(): A in registers, B in shared memory, contiguous along N; D += A B.
@@ -228,10 +249,17 @@ __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
                  : HILBENCH_F##count                                                                    \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(desc_b));                            \
   }
-#define HILBENCH_WGMMA(T, type)                                                \
-  HILBENCH_WGMMA_SHARED(T, type, 128, 64, "%64", "%65", "%66")                 \
-  HILBENCH_WGMMA_REGISTERS(T, type, 64, 32, "%32", "%33", "%34", "%35", "%36") \
-  HILBENCH_WGMMA_REGISTERS(T, type, 128, 64, "%64", "%65", "%66", "%67", "%68")
+#define HILBENCH_WGMMA(T, type)                                                  \
+  HILBENCH_WGMMA_SHARED(T, type, 64, 32, "%32", "%33", "%34")                    \
+  HILBENCH_WGMMA_SHARED(T, type, 80, 40, "%40", "%41", "%42")                    \
+  HILBENCH_WGMMA_SHARED(T, type, 112, 56, "%56", "%57", "%58")                   \
+  HILBENCH_WGMMA_SHARED(T, type, 128, 64, "%64", "%65", "%66")                   \
+  HILBENCH_WGMMA_REGISTERS(T, type, 64, 32, "%32", "%33", "%34", "%35", "%36")   \
+  HILBENCH_WGMMA_REGISTERS(T, type, 80, 40, "%40", "%41", "%42", "%43", "%44")   \
+  HILBENCH_WGMMA_REGISTERS(T, type, 96, 48, "%48", "%49", "%50", "%51", "%52")   \
+  HILBENCH_WGMMA_REGISTERS(T, type, 128, 64, "%64", "%65", "%66", "%67", "%68")  \
+  HILBENCH_WGMMA_REGISTERS(T, type, 192, 96, "%96", "%97", "%98", "%99", "%100") \
+  HILBENCH_WGMMA_REGISTERS(T, type, 256, 128, "%128", "%129", "%130", "%131", "%132")
 
 HILBENCH_WGMMA(__nv_bfloat16, "bf16")
 HILBENCH_WGMMA(__half, "f16")

@@ -87,30 +87,34 @@ StridedMaps encode(const ForwardShape& shape, const ForwardParams& params, const
   return maps;
 }
 
+// Boxes of `box_rows` positions: the grid's, or halves.
 CUtensorMap encode_boxes(const ForwardShape& shape, const void* tensor, std::int32_t heads,
-                         const GridBoxes& grid) {
+                         const GridBoxes& grid, std::int32_t box_rows) {
   const auto extent = [&](int d) { return static_cast<cuuint64_t>(grid.extents[d]); };
-  const cuuint64_t position = static_cast<cuuint64_t>(heads) * shape.head_dim;  // elements
-  const cuuint64_t dims[5] = {position, extent(2), extent(1), extent(0),
-                              static_cast<cuuint64_t>(shape.batch)};
-  cuuint64_t strides[4] = {2 * position};
+  const cuuint64_t dims[5] = {static_cast<cuuint64_t>(shape.head_dim), static_cast<cuuint64_t>(heads),
+                              extent(2), extent(1), extent(0) * static_cast<cuuint64_t>(shape.batch)};
+  cuuint64_t strides[4] = {2 * dims[0]};
   for (int d = 1; d < 4; ++d) strides[d] = strides[d - 1] * dims[d];
-  const cuuint32_t box[5] = {64, static_cast<cuuint32_t>(grid.box[2]), static_cast<cuuint32_t>(grid.box[1]),
-                             static_cast<cuuint32_t>(grid.box[0]), 1};
+  cuuint32_t box[5] = {64, 1, static_cast<cuuint32_t>(grid.box[2]), static_cast<cuuint32_t>(grid.box[1]),
+                       static_cast<cuuint32_t>(grid.box[0])};
+  if (grid.box[0] * grid.box[1] * grid.box[2] > box_rows)
+    box[grid.box[0] > 1 ? 4 : grid.box[1] > 1 ? 3 : 2] /= 2;
   return encode(shape.dtype, tensor, dims, strides, box);
 }
 
 }  // namespace
 
-const StridedMaps& BoxMapCache::of(const ForwardShape& shape, const WindowForwardParams& params) {
+const StridedMaps& BoxMapCache::of(const ForwardShape& shape, const WindowForwardParams& params,
+                                   const BoxRows& boxes) {
   const std::tuple key(params.q, params.k, params.v);
   const auto found = maps_.find(key);
   if (found != maps_.end()) return found->second;
   if (maps_.size() >= kCached) maps_.clear();
   StridedMaps& maps = maps_[key];
-  maps.q.map[0] = encode_boxes(shape, params.q, shape.heads, params.windows.boxes);
-  maps.k.map[0] = encode_boxes(shape, params.k, shape.kv_heads, params.windows.boxes);
-  maps.v.map[0] = encode_boxes(shape, params.v, shape.kv_heads, params.windows.boxes);
+  const GridBoxes& grid = params.windows.boxes;
+  maps.q.map[0] = encode_boxes(shape, params.q, shape.heads, grid, grid.box[0] * grid.box[1] * grid.box[2]);
+  maps.k.map[0] = encode_boxes(shape, params.k, shape.kv_heads, grid, boxes.kv);
+  maps.v.map[0] = encode_boxes(shape, params.v, shape.kv_heads, grid, boxes.kv);
   return maps;
 }
 

@@ -63,11 +63,12 @@ class WalkMapCache {
   std::map<Key, WalkMaps> maps_;
 };
 
-// Maps of whole boxes of 128 positions of a grid, of 64 elements of a row each, over Q, K and V as [batch,
-// planes, rows, columns, heads * head_dim], in map [0] of each; O has none.
+// Maps of boxes of 128 positions of a grid, of 64 elements of a row each, over Q, K and V as [batch * planes,
+// rows, columns, heads, head_dim], in map [0] of each; O has none. If a block of K and V has 64 keys, their
+// boxes are halves, cut where a box is more than one position long.
 class BoxMapCache {
  public:
-  const StridedMaps& of(const ForwardShape& shape, const WindowForwardParams& params);
+  const StridedMaps& of(const ForwardShape& shape, const WindowForwardParams& params, const BoxRows& boxes);
 
  private:
   std::map<std::tuple<const void*, const void*, const void*>, StridedMaps> maps_;

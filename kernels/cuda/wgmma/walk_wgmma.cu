@@ -12,6 +12,7 @@
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_block.cuh"
 #include "kernels/cuda/wgmma/wgmma_instance.cuh"
+#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
 
 namespace hilbench::cuda {
@@ -26,9 +27,10 @@ __global__ void __launch_bounds__(S::kThreads, 1)
 
 template <bool kCausal, bool kGathered>
 Instance choose(const ForwardShape& shape) {
-  return choose_instance(shape, [](auto element, auto dim) {
-    using S = WalkShape<typename decltype(element)::Type, decltype(dim)::value, kCausal, kGathered>;
-    static_assert(S::kKeys == kWalkKeys);
+  return choose_instance(shape, [](auto element, auto dim, auto padded) {
+    constexpr bool kPadded = decltype(padded)::value;
+    using S = WalkShape<typename decltype(element)::Type, decltype(dim)::value, kPadded, kCausal || kPadded,
+                        kGathered>;
     return instance_of<S>(walk_wgmma<S>);
   });
 }
@@ -45,6 +47,8 @@ class WalkWgmma final : public WalkKernel {
         strided_(choose<false>(shape)),
         gathered_(choose<true>(shape)),
         multiprocessors_(prepare_instances({strided_, gathered_})) {}
+
+  int block_keys() const override { return wgmma_block_keys(shape_.head_dim, false); }
 
   void launch(const WalkForwardParams& params, cudaStream_t stream) override {
     if (params.tile_count == 0) return;

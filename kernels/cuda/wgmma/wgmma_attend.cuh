@@ -19,9 +19,10 @@ namespace hilbench::cuda {
 template <class S>
 __device__ __forceinline__ void clear_values(std::uint32_t v, int rows, int group) {
   const int thread = threadIdx.x % kGroupThreads;
-  for (int i = rows * (S::kDim / 8) + thread; i < S::kKeys * (S::kDim / 8); i += kGroupThreads) {
-    const int row = i / (S::kDim / 8);
-    const int chunk = i % (S::kDim / 8);
+  constexpr int kRowChunks = S::kColumnBlocks * 8;  // the chunks of a block change places from row to row
+  for (int i = rows * kRowChunks + thread; i < S::kKeys * kRowChunks; i += kGroupThreads) {
+    const int row = i / kRowChunks;
+    const int chunk = i % kRowChunks;
     asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(v + chunk / 8 * (S::kKeys * 128) +
                                                                   row * 128 + chunk % 8 * 16),
                  "r"(0)
@@ -110,7 +111,7 @@ struct Consumer {
 
   __device__ __forceinline__ void find_windows(GroupRows& rows) const {
     const ForwardTile& tile = *rows.tile;
-    rows.entry = tile.key_position + rows.begin / S::kKeys;
+    rows.entry = tile.key_position * S::kMaskParts + rows.begin / S::kKeys;
     rows.number = tile.unmasked;
     rows.next = {};
     advance_mask<S>(p, rows, rows.blocks > 1);
@@ -146,7 +147,7 @@ struct Consumer {
     const RowEnd end[2] = {softmax.end(0), softmax.end(1)};
     const int first = group * 64 + uniform(threadIdx.x / 32 % 4) * 16;
     const int query_count = uniform(tile.query_count);
-    bool by_map = uniform(tile.merge) == 0 && p.o_fp32 == 0;
+    bool by_map = S::kStoresByMap && uniform(tile.merge) == 0 && p.o_fp32 == 0;
     if constexpr (S::kWindows) by_map = by_map && p.windows.query_rows == nullptr;
     // All warps of the group have read their Q.
     if (by_map) named_sync(1 + S::kConsumers + group, kGroupThreads);
@@ -159,7 +160,7 @@ struct Consumer {
         const int residue = tile.query_first % p.query_step;
         const CUtensorMap* map = &maps.o.map[residue < p.sequence % p.query_step ? 1 : 0];
 #pragma unroll
-        for (int c = 0; c < S::kDim / 64; ++c) {
+        for (int c = 0; c < S::kColumnBlocks; ++c) {
           tma_store(map, stage + c * (S::kRows * 128) + first * 128, c * 64, residue,
                     tile.query_first / p.query_step + first, tile.head, tile.batch);
         }
@@ -172,7 +173,7 @@ struct Consumer {
       held = q_stage;
       return;
     }
-    release_q(q_stage);
+    if constexpr (S::kStoresByMap) release_q(q_stage);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       std::int64_t to = at + r * apart;
@@ -283,6 +284,7 @@ struct Consumer {
       if (scales) softmax.scale(o);
       softmax.add(block_sum);
     }
+    if constexpr (!S::kStoresByMap) release_q(q.stage);
     const std::uint32_t v_at = values_of(rows.begin, rows.key_count);
     wgmma_pin(o);
     wgmma_fence();
@@ -301,6 +303,7 @@ struct Consumer {
     for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
     Softmax<S> softmax;
     softmax.start_empty();
+    if constexpr (!S::kStoresByMap) release_q(q.stage);
     store(rows_of(tile), o, softmax, q.stage);
   }
 

@@ -28,6 +28,23 @@ __device__ __forceinline__ void store_zeros(char* rows, std::uint32_t mask) {
   }
 }
 
+// The same for rows of any multiple of 16 bytes.
+__device__ __forceinline__ void store_zeros(char* rows, std::uint32_t mask, int row_bytes) {
+  const int whole = 512 / row_bytes, rest = 512 % row_bytes;
+  int row = threadIdx.x % 32 * 16 / row_bytes;
+  int byte = threadIdx.x % 32 * 16 % row_bytes;
+  char* target = rows + threadIdx.x % 32 * 16;
+  for (; row < 32; target += 512) {
+    if ((mask >> row & 1) != 0) __stcs(reinterpret_cast<uint4*>(target), uint4{});
+    row += whole;
+    byte += rest;
+    if (byte >= row_bytes) {
+      byte -= row_bytes;
+      ++row;
+    }
+  }
+}
+
 // Clears the rows of O and LSE that no tile covers in the next window of 32 rows (position, head); the warps
 // of a block share its windows. Uses ordinary stores: bulk stores would queue up in front of the loads of K
 // and V. Returns false if no window was left.
@@ -49,7 +66,10 @@ __device__ __forceinline__ bool clear_window(const KernelParams& p, unsigned cha
   const std::uint32_t mask = __ballot_sync(0xFFFFFFFFu, uncovered);
   if (uncovered) p.lse[row] = -INFINITY;
   char* o = static_cast<char*>(p.o);
-  if (p.o_fp32 != 0) {
+  if constexpr (S::kPadded) {
+    const int row_bytes = p.head_dim * (p.o_fp32 != 0 ? 4 : 2);
+    store_zeros(o + static_cast<std::uint64_t>(window) * (32 * row_bytes), mask, row_bytes);
+  } else if (p.o_fp32 != 0) {
     store_zeros<S::kDim * 4>(o + static_cast<std::uint64_t>(window) * (32 * S::kDim * 4), mask);
   } else {
     store_zeros<S::kDim * 2>(o + static_cast<std::uint64_t>(window) * (32 * S::kDim * 2), mask);

@@ -33,16 +33,36 @@ struct ElementType {
   using Type = T;
 };
 
-// make(ElementType<T>(), std::integral_constant<int, head_dim>()) of the shape. Throws std::invalid_argument
-// if no instance is compiled for it.
+// make(element, head_dim, padded) of the compiled head_dim, as constants; not padded: that of the shape.
+template <class Element, class Make>
+Instance choose_head_dim(int head_dim, Element element, const Make& make) {
+  const auto exact = [&](auto dim) { return make(element, dim, std::false_type()); };
+  const auto padded = [&](auto dim) { return make(element, dim, std::true_type()); };
+  if (head_dim == 64) return exact(std::integral_constant<int, 64>());
+  if (head_dim == 128) return exact(std::integral_constant<int, 128>());
+  switch (wgmma_compiled_dim(head_dim)) {
+    case 64:
+      return padded(std::integral_constant<int, 64>());
+    case 80:
+      return padded(std::integral_constant<int, 80>());
+    case 96:
+      return padded(std::integral_constant<int, 96>());
+    case 128:
+      return padded(std::integral_constant<int, 128>());
+    case 192:
+      return padded(std::integral_constant<int, 192>());
+    default:
+      return padded(std::integral_constant<int, 256>());
+  }
+}
+
+// make(ElementType<T>(), std::integral_constant<int, kDim>(), std::bool_constant<kPadded>()) of the shape.
+// Throws std::invalid_argument if no instance is compiled for it.
 template <class Make>
 Instance choose_instance(const ForwardShape& shape, const Make& make) {
-  if (shape.head_dim != 64 && shape.head_dim != 128)
-    throw std::invalid_argument("wgmma kernels take head_dim 64 and 128");
-  const auto of_element = [&](auto element) {
-    return shape.head_dim == 128 ? make(element, std::integral_constant<int, 128>())
-                                 : make(element, std::integral_constant<int, 64>());
-  };
+  if (shape.head_dim < 32 || shape.head_dim > 256 || shape.head_dim % 8 != 0)
+    throw std::invalid_argument("wgmma kernels take head_dim 32 to 256 in steps of 8");
+  const auto of_element = [&](auto element) { return choose_head_dim(shape.head_dim, element, make); };
   if (shape.dtype == Dtype::bf16) return of_element(ElementType<__nv_bfloat16>());
   if (shape.dtype == Dtype::fp16) return of_element(ElementType<__half>());
   throw std::invalid_argument("wgmma kernels take bf16 and fp16");
@@ -61,7 +81,7 @@ inline int prepare_instances(std::initializer_list<Instance> instances) {
 
 // What all of these kernels are told of a launch.
 inline KernelParams kernel_params(const ForwardShape& shape, const ForwardParams& params) {
-  return {params, shape.sequence, shape.batch, shape.heads, shape.kv_heads};
+  return {params, shape.sequence, shape.batch, shape.heads, shape.kv_heads, shape.head_dim};
 }
 
 template <class Params, class Maps>

@@ -18,20 +18,21 @@ __device__ __forceinline__ const char* row_address(std::uint32_t index, std::uin
   return reinterpret_cast<const char*>(address);
 }
 
-// Fetches this warp's share of the Q rows of a tile: 32 rows at a time, two (head_dim 128) or four rows per
-// instruction. Copies of the last row fill up the 64 rows of its group, because old contents of shared memory
-// might be NaN.
+// Fetches this warp's share of the Q rows of a tile: 32 rows at a time, one to four rows per instruction.
+// Copies of the last row fill up the 64 rows of its group, because old contents of shared memory might be
+// NaN; zeros fill up padded rows.
 template <class S>
 __device__ __forceinline__ void load_queries(const KernelParams& p, const ForwardTile& tile,
                                              std::uint32_t target, int warp, int warps) {
-  constexpr int kRowChunks = S::kDim / 8;
+  constexpr int kRowChunks = S::kDim <= 64 ? 8 : S::kDim <= 128 ? 16 : 32;  // lanes of a row
   constexpr int kTogether = 32 / kRowChunks;
   int lane = threadIdx.x % 32;
   if constexpr (S::kGathered) asm volatile("" : "+r"(lane));  // computed per tile: saves registers
   const int chunk = lane % kRowChunks;
-  const std::uint32_t row_bytes = p.heads * (S::kDim * 2);
+  const int head_bytes = head_dim<S>(p) * 2;
+  const std::uint32_t row_bytes = p.heads * head_bytes;
   const char* q = static_cast<const char*>(p.q) +
-                  (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2) +
+                  (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * head_bytes +
                   chunk * 16;
   target += chunk / 8 * (S::kRows * 128);
   for (int first = warp * 32; first < (tile.query_count + 63) / 64 * 64; first += warps * 32) {
@@ -47,8 +48,12 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
       }
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        copy_async(target + swizzled(first + (i + j) * kTogether + lane / kRowChunks, chunk % 8), from[j],
-                   kEvictFirst);
+        const std::uint32_t to =
+            target + swizzled(first + (i + j) * kTogether + lane / kRowChunks, chunk % 8);
+        if constexpr (!S::kPadded)
+          copy_async(to, from[j], kEvictFirst);
+        else if (chunk < S::kColumnBlocks * 8)
+          copy_async(to, from[j], kEvictFirst, chunk * 16 < head_bytes ? 16 : 0);
       }
     }
   }
@@ -63,28 +68,39 @@ __device__ __forceinline__ void load_strided_queries(const KernelParams& p, cons
   const int residue = tile.query_first % p.query_step;
   const int row = tile.query_first / p.query_step;
   const CUtensorMap* map = &maps.q.map[residue < p.sequence % p.query_step ? 1 : 0];
-  barrier_expect(full, groups * (64 * S::kDim * 2));
+  barrier_expect(full, groups * (64 * S::kRowBytes));
   for (int g = 0; g < groups; ++g) {
-    for (int c = 0; c < S::kDim / 64; ++c) {
+    for (int c = 0; c < S::kColumnBlocks; ++c) {
       tma_load(target + c * (S::kRows * 128) + g * (64 * 128), map, full, kEvictFirst, c * 64, residue,
                row + g * 64, tile.head, tile.batch);
     }
   }
 }
 
-// Boxes: fetches the 128 rows of box `number`, of one head and batch entry.
-template <class S>
+// Boxes: fetches part `number` of all boxes, of one head and batch entry. A box has `kParts` parts of `kRows`
+// rows, cut where it is more than one position long.
+template <class S, int kParts, int kRows>
 __device__ __forceinline__ void load_box(const GridBoxes& boxes, const CUtensorMap* map, int number, int head,
                                          int batch, std::uint32_t target, std::uint32_t full,
                                          std::uint64_t policy) {
+  static_assert(kParts <= 2, "halves of a power of two");
   const int columns = boxes.extents[2] / boxes.box[2], rows = boxes.extents[1] / boxes.box[1];
+  const int part = number % kParts;
+  number /= kParts;
   const int row = number / columns, plane = row / rows;
-#pragma unroll
-  for (int c = 0; c < S::kDim / 64; ++c) {
-    tma_load(target + c * (S::kKeys * 128), map, full, policy, head * S::kDim + c * 64,
-             (number - row * columns) * boxes.box[2], (row - plane * rows) * boxes.box[1],
-             plane * boxes.box[0], batch);
+  int at[3] = {batch * boxes.extents[0] + plane * boxes.box[0], (row - plane * rows) * boxes.box[1],
+               (number - row * columns) * boxes.box[2]};
+  if (part != 0) {
+    if (boxes.box[0] > 1)
+      at[0] += boxes.box[0] / 2;
+    else if (boxes.box[1] > 1)
+      at[1] += boxes.box[1] / 2;
+    else
+      at[2] += boxes.box[2] / 2;
   }
+#pragma unroll
+  for (int c = 0; c < S::kColumnBlocks; ++c)
+    tma_load(target + c * (kRows * 128), map, full, policy, c * 64, head, at[2], at[1], at[0]);
 }
 
 // Fetches the rows of Q of a tile by `warps` warps, of which this is number `warp`; every thread arrives.
@@ -93,14 +109,18 @@ __device__ __forceinline__ void fetch_queries(const typename S::Params& p, const
                                               const ForwardTile& tile, std::uint32_t target,
                                               std::uint32_t full, int warp, int warps) {
   if constexpr (S::kBoxes) {
-    if (threadIdx.x % 32 == 0) {
-      barrier_expect(full, S::kQBytes);
-      load_box<S>(p.windows.boxes, &maps.q.map[0], tile.query_first / S::kRows, tile.head, tile.batch, target,
-                  full, kEvictFirst);
+    if (reads_boxes<S>(p)) {
+      if (threadIdx.x % 32 == 0) {
+        barrier_expect(full, S::kQBytes);
+        load_box<S, 1, S::kRows>(p.windows.boxes, &maps.q.map[0], tile.query_first / S::kRows, tile.head,
+                                 tile.batch, target, full, kEvictFirst);
+      }
+      __syncwarp();
+      barrier_arrive(full);
+      return;
     }
-    __syncwarp();
-    barrier_arrive(full);
-  } else if (p.q_slots == nullptr) {
+  }
+  if (p.q_slots == nullptr) {
     if (warp == 0 && threadIdx.x % 32 == 0) load_strided_queries<S>(p, maps, tile, target, full);
     __syncwarp();
     barrier_arrive(full);
@@ -115,7 +135,7 @@ template <class S>
 __device__ __forceinline__ void load_block(const CUtensorMap* map, const ForwardTile& tile, int residue,
                                            int row, std::uint32_t target, std::uint32_t full) {
   barrier_arrive_expect(full, S::kBlockBytes);
-  for (int c = 0; c < S::kDim / 64; ++c) {
+  for (int c = 0; c < S::kColumnBlocks; ++c) {
     tma_load(target + c * (S::kKeys * 128), map, full, kEvictLast, c * 64, residue, row, tile.kv_head,
              tile.batch);
   }
@@ -153,42 +173,59 @@ class StridedKeys {
   int residue_, which_, step_, row_;
 };
 
-// Windows with aligned keys: the blocks of slots, or the boxes, that the tile lists.
+// Windows with aligned keys: the blocks of slots, or the boxes, that the tile lists, each in kMaskParts
+// parts.
 template <class S>
 class ListedKeys {
  public:
-  using Block = int;  // its number
+  using Block = int;  // the number of the part
   __device__ __forceinline__ ListedKeys(const WindowParams& p, const StridedMaps& maps)
       : p_(p), maps_(maps) {}
 
   __device__ __forceinline__ void begin(const ForwardTile& tile, int blocks) {
     step_ = tile.keys_backwards != 0 ? -1 : 1;
     left_ = blocks;
-    number_ = p_.windows.key_blocks + tile.key_position + (tile.keys_backwards != 0 ? blocks - 1 : 0);
-    next_ = blocks > 0 ? load_number(number_) : 0;  // one block ahead
+    const int first = tile.keys_backwards != 0 ? blocks - 1 : 0;
+    number_ = p_.windows.key_blocks + tile.key_position + first / S::kMaskParts;
+    part_ = first % S::kMaskParts;
+    next_ = blocks > 0 ? load_part() : 0;  // one block ahead
   }
   __device__ __forceinline__ Block next(Block) {
     const int block = next_;
-    number_ += step_;
-    if (--left_ > 0) next_ = load_number(number_);
+    if constexpr (S::kMaskParts == 1) {
+      number_ += step_;
+    } else {
+      part_ += step_;
+      if (part_ < 0 || part_ == S::kMaskParts) {
+        number_ += step_;
+        part_ -= step_ * S::kMaskParts;
+      }
+    }
+    if (--left_ > 0) next_ = load_part();
     return block;
   }
   template <bool kValues>
   __device__ __forceinline__ void load(const ForwardTile& tile, Block block, std::uint32_t target,
                                        std::uint32_t full) const {
     const CUtensorMap* map = &(kValues ? maps_.v : maps_.k).map[0];
-    if constexpr (S::kBoxes) {
+    if (reads_boxes<S>(p_)) {
       barrier_arrive_expect(full, S::kBlockBytes);
-      load_box<S>(p_.windows.boxes, map, block, tile.kv_head, tile.batch, target, full, kEvictLast);
+      load_box<S, S::kMaskParts, S::kKeys>(p_.windows.boxes, map, block, tile.kv_head, tile.batch, target,
+                                           full, kEvictLast);
     } else {
       load_block<S>(map, tile, 0, block * S::kKeys, target, full);
     }
   }
 
  private:
+  __device__ __forceinline__ int load_part() const {
+    return S::kMaskParts == 1 ? load_number(number_) : load_number(number_) * S::kMaskParts + part_;
+  }
+
   const WindowParams& p_;
   const StridedMaps& maps_;
-  const std::int32_t* number_;
+  const std::int32_t* number_;  // of a block
+  int part_ = 0;                // of that block
   int step_, left_, next_;
 };
 
@@ -289,7 +326,7 @@ template <class S, class Keys>
 __device__ __forceinline__ void produce_gathered(Keys keys, const typename S::Params& p,
                                                  const StridedMaps& maps, unsigned char* shared,
                                                  std::uint32_t base) {
-  typename S::Gather rows(base + S::kSlotAt);
+  typename S::Gather rows(base + S::kSlotAt, head_dim<S>(p));
   std::uint32_t number = 0;  // of the tile
   std::uint32_t block = 0;   // of all tiles
   const auto load_keys = [&](std::uint32_t passed) {

@@ -13,14 +13,26 @@ namespace hilbench::cuda {
 
 constexpr float kMostExponent = 0x1p20f;
 
-// This lane's part of a row of Q or K, in blocks of 64 columns of `rows` rows.
+// Elements of a row that a lane takes, a power of two: those of several rows are in whole chunks of 16 bytes.
 template <class S>
-__device__ __forceinline__ void load_part(float (&part)[S::kDim / 32], std::uint32_t at, int rows, int row) {
-  constexpr int kBytes = S::kDim / 16;  // of a lane
+constexpr int kPart = S::kDim <= 64    ? 2
+                      : S::kDim <= 128 ? 4
+                                       : 8;
+
+// This lane's part of a row of Q or K, in blocks of 64 columns of `rows` rows. Lanes past the end of the row
+// get zeros.
+template <class S>
+__device__ __forceinline__ void load_part(float (&part)[kPart<S>], std::uint32_t at, int rows, int row) {
+  constexpr int kBytes = kPart<S> * 2;  // of a lane
   const int byte = threadIdx.x % 32 * kBytes;
+  if (32 * kPart<S> != S::kDim && byte >= S::kDim * 2) {
+#pragma unroll
+    for (float& element : part) element = 0;
+    return;
+  }
   at += byte / 128 * (rows * 128) + swizzled(row, byte % 128 / 16) + byte % 16;
 #pragma unroll
-  for (int i = 0; i < S::kDim / 64; ++i) {
+  for (int i = 0; i < kPart<S> / 2; ++i) {
     std::uint32_t pair;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(pair) : "r"(at + 4 * i));
     const auto* elements = reinterpret_cast<const typename S::T*>(&pair);
@@ -32,12 +44,12 @@ __device__ __forceinline__ void load_part(float (&part)[S::kDim / 32], std::uint
 // The score, before it is scaled, of a row of Q and a row of K.
 template <class S>
 __device__ __forceinline__ float score_of(std::uint32_t q, int row, std::uint32_t k, int key) {
-  float a[S::kDim / 32], b[S::kDim / 32];
+  float a[kPart<S>], b[kPart<S>];
   load_part<S>(a, q, S::kRows, row);
   load_part<S>(b, k, S::kKeys, key);
   float score = 0;
 #pragma unroll
-  for (int i = 0; i < S::kDim / 32; ++i) score = fmaf(a[i], b[i], score);
+  for (int i = 0; i < kPart<S>; ++i) score = fmaf(a[i], b[i], score);
 #pragma unroll
   for (int apart = 1; apart < 32; apart *= 2) score += __shfl_xor_sync(0xFFFFFFFFu, score, apart);
   return score;

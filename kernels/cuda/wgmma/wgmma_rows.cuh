@@ -24,7 +24,7 @@ struct GroupRows {
   uint2 bits;     // this thread's part of the mask of this block
   uint2 next;     // of the block after it
   int number;     // of the mask of the block after that; below 0: all queries see all keys
-  int entry;      // of `number` in mask_of_block
+  int entry;      // of `number` in mask_of_block, kMaskParts for each mask
   // Keys of several sources only. `begin`, `key_count`, `unmasked` and `limit` are of this stretch.
   const KeyStretch* stretch;
   int left;  // blocks of the stretch, from that at `begin` on
@@ -54,11 +54,16 @@ template <class S>
 __device__ __forceinline__ void advance_mask(const typename S::Params& p, GroupRows& rows, bool more) {
   rows.bits = rows.next;
   rows.next = {~0u, ~0u};
-  if (rows.number >= 0)
-    rows.next = load_words(p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords +
-                           (threadIdx.x - kGroupThreads));
+  if (rows.number >= 0) {
+    const std::uint64_t* words =
+        p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords + (threadIdx.x - kGroupThreads);
+    if constexpr (S::kMaskParts == 1)
+      rows.next = load_words(words);
+    else  // 64 keys are half of the bits of a thread
+      rows.next.x = load_number(reinterpret_cast<const std::int32_t*>(words) + rows.entry % S::kMaskParts);
+  }
   rows.entry += rows.step / S::kKeys;
-  if (more) rows.number = load_number(p.windows.mask_of_block + rows.entry);
+  if (more) rows.number = load_number(p.windows.mask_of_block + rows.entry / S::kMaskParts);
 }
 
 // After the products are under way, since the division takes long.
@@ -67,7 +72,7 @@ __device__ __forceinline__ void find_limits(const typename S::Params& p, GroupRo
   if constexpr (S::kCausal) {
     rows.unmasked = uniform(keys_of<S>(rows).unmasked);
     // All queries of the tile see the whole stretch: its positions need not be a step apart.
-    if (S::kSources && rows.unmasked == rows.key_count) return;
+    if ((S::kSources || S::kPadded) && rows.unmasked == rows.key_count) return;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int ahead = rows.position + 8 * r * p.query_step - keys_of<S>(rows).key_position;

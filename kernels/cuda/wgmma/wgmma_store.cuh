@@ -74,19 +74,24 @@ __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t ro
     __syncwarp();
   }
   if (valid && quad == 0) p.lse[row] = lse;
+  const int columns = head_dim<S>(p);
   if (p.o_fp32 != 0) {
-    float* target = static_cast<float*>(p.o) + row * S::kDim + quad * 2;
+    float* target = static_cast<float*>(p.o) + row * columns + quad * 2;
     constexpr int kInFlight = 8;  // loads before the first store: the compiler must assume the same memory
 #pragma unroll
     for (int first = 0; first < S::kDim / 8; first += kInFlight) {
+      const auto holds = [&](int i) {
+        return !S::kPadded || (first + i < S::kDim / 8 && 8 * (first + i) < columns);
+      };
       float2 before[kInFlight] = {};
       if (merge && valid) {
 #pragma unroll
         for (int i = 0; i < kInFlight; ++i)
-          before[i] = *reinterpret_cast<const float2*>(target + 8 * (first + i));
+          if (holds(i)) before[i] = *reinterpret_cast<const float2*>(target + 8 * (first + i));
       }
 #pragma unroll
       for (int i = 0; i < kInFlight; ++i) {
+        if (!holds(i)) continue;
         const int at = 4 * (first + i) + 2 * r;
         const float2 x = make_float2(fmaf(before[i].x, weight_before, o[at] * weight),
                                      fmaf(before[i].y, weight_before, o[at + 1] * weight));
@@ -95,12 +100,14 @@ __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t ro
     }
     return;
   }
-  auto* target = static_cast<typename S::T*>(p.o) + row * S::kDim;
+  auto* target = static_cast<typename S::T*>(p.o) + row * columns;
 #pragma unroll
   for (int g = 0; g < S::kDim / 8; g += 4) {
     std::uint32_t words[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
+      words[i] = 0;
+      if (S::kPadded && (g + i >= S::kDim / 8 || 8 * (g + i) >= columns)) continue;
       float x = o[4 * (g + i) + 2 * r] * weight;
       float y = o[4 * (g + i) + 2 * r + 1] * weight;
       if (merge && valid) {
@@ -112,7 +119,7 @@ __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t ro
       words[i] = pack<typename S::T>(x, y);
     }
     transpose_quad(words);
-    if (valid) {
+    if (valid && (!S::kPadded || 8 * (g + quad) < columns)) {
       *reinterpret_cast<uint4*>(target + 8 * (g + quad)) = make_uint4(words[0], words[1], words[2], words[3]);
     }
   }

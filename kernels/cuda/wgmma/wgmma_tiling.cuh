@@ -10,6 +10,7 @@
 #include "kernels/cuda/wgmma/hopper.cuh"
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_gather.cuh"
+#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
 
 namespace hilbench::cuda {
 
@@ -21,6 +22,7 @@ struct KernelParams : ForwardParams {
   std::int32_t batch;
   std::int32_t heads;
   std::int32_t kv_heads;
+  std::int32_t head_dim;
 };
 
 struct WindowParams : KernelParams {
@@ -32,8 +34,8 @@ struct WalkParams : KernelParams {
 };
 
 // What a case is to an instance: branches, branches whose keys are in the shards of several sources, windows
-// on a grid, or windows whose tiles and key blocks are boxes of the grid. Tiles of windows have 128 rows, and
-// their masks are in tables.
+// on a grid, or windows whose tiles and key blocks are boxes of the grid (a padded instance: either). Tiles
+// of windows have 128 rows, and their masks are in tables.
 enum class Over { branches, sources, windows, boxes };
 
 template <Over kOver>
@@ -49,8 +51,10 @@ struct ParamsOver<Over::sources> {
   using Type = WalkParams;
 };
 
-// Sizes of one instance, and the offsets of its parts in shared memory (bytes).
-template <typename Element, int kHeadDim, bool kMasked, bool kGather, Over kOver>
+// Sizes of one instance, and the offsets of its parts in shared memory (bytes). `kPad`: the case has head_dim
+// kHeadDim or less. Padded instances are causal and compute full cases too, whose keys all queries see: each
+// kind of instance takes seconds to compile.
+template <typename Element, int kHeadDim, bool kPad, bool kMasked, bool kGather, Over kOver>
 struct Sizes {
   using T = Element;
   using Params = typename ParamsOver<kOver>::Type;
@@ -59,22 +63,30 @@ struct Sizes {
   static constexpr bool kSources = kOver == Over::sources;
   static constexpr bool kBoxes = kOver == Over::boxes;
   static constexpr int kDim = kHeadDim;
+  static constexpr bool kPadded = kPad;
   static constexpr bool kCausal = kMasked;
   static constexpr bool kGathered = kGather;
   static constexpr int kConsumers = kDim == 64 && !kWindows ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
-  static constexpr int kKeys = 128;  // of a block of K or V
+  static constexpr int kKeys = wgmma_block_keys(kDim, kWindows);  // of a block of K or V
+  static constexpr int kMaskParts = kWindows ? 128 / kKeys : 1;   // blocks that share a mask
+  // Rows in shared memory are blocks of 64 columns. Products read no column past kDim.
+  static constexpr int kColumnBlocks = (kDim + 63) / 64;
+  static constexpr int kRowBytes = kColumnBlocks * 128;
   // Whether a few scores are computed again alone. At head_dim 64 all scores of a block cost too little for
   // that.
   static constexpr bool kRecalls = kDim > 64;
   // Gathered rows take longer to arrive, and the consumers keep K until its exponentials are computed.
-  static constexpr int kKStages = kGathered ? 3 : 2;
+  static constexpr int kKStages = kGathered && (kDim <= 128 || kWindows) ? 3 : 2;
   static constexpr int kVStages = 2;
-  static constexpr int kQStages = 2;
+  // With one stage Q is released before the last product with V, so that the next Q arrives beside it; and O
+  // cannot leave through the rows of Q.
+  static constexpr int kQStages = kDim > 128 ? 1 : 2;
+  static constexpr bool kStoresByMap = kQStages > 1;
   static constexpr int kProducerWarps = kGroupThreads / 32;
   static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 56;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 224;
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kDim > 192 ? 40 : 56;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kDim > 192 ? 232 : 224;
   static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= 512, "registers of a block");
   // With three groups, P V of a block ends before the exponentials of the next block; with two it may not,
   // and they do not wait for it.
@@ -84,14 +96,14 @@ struct Sizes {
   // claims earlier may keep a tile from one that has nothing to do; later, the tile's Q and K come late.
   static constexpr int kClaimAhead = 2;
 
-  using Gather = RowGather<kDim, kKeys, kProducerWarps>;
+  using Gather = RowGather<kDim, kPadded, kKeys, kProducerWarps>;
 
   // Claimed tiles: the current one, the next, and more if the claiming warp has other work as well.
   // A power of two.
   static constexpr int kTileSlots = kGathered ? 4 : 2;
 
-  static constexpr int kQBytes = kRows * kDim * 2;
-  static constexpr int kBlockBytes = kKeys * kDim * 2;
+  static constexpr int kQBytes = kRows * kRowBytes;
+  static constexpr int kBlockBytes = kKeys * kRowBytes;
   static constexpr int kQAt = 0;
   static constexpr int kKAt = kQAt + kQStages * kQBytes;
   static constexpr int kVAt = kKAt + kKStages * kBlockBytes;
@@ -117,14 +129,33 @@ struct Sizes {
   static constexpr int kClaim = kTileEmpty + 8 * kTileSlots;  // the next tile is to be claimed
 };
 
-template <typename Element, int kHeadDim, bool kMasked, bool kGather>
-struct Shape : Sizes<Element, kHeadDim, kMasked, kGather, Over::branches> {};
+template <typename Element, int kHeadDim, bool kPad, bool kMasked, bool kGather>
+struct Shape : Sizes<Element, kHeadDim, kPad, kMasked, kGather, Over::branches> {};
 
-template <typename Element, int kHeadDim, bool kMasked, bool kGather>
-struct WalkShape : Sizes<Element, kHeadDim, kMasked, kGather, Over::sources> {};
+template <typename Element, int kHeadDim, bool kPad, bool kMasked, bool kGather>
+struct WalkShape : Sizes<Element, kHeadDim, kPad, kMasked, kGather, Over::sources> {};
 
-template <typename Element, int kHeadDim, bool kGather, bool kBoxes>
-struct WindowShape : Sizes<Element, kHeadDim, false, kGather, kBoxes ? Over::boxes : Over::windows> {};
+template <typename Element, int kHeadDim, bool kPad, bool kGather, bool kBoxes>
+struct WindowShape : Sizes<Element, kHeadDim, kPad, false, kGather, kBoxes ? Over::boxes : Over::windows> {};
+
+// Elements of a row in device memory.
+template <class S>
+__device__ __forceinline__ int head_dim(const KernelParams& p) {
+  if constexpr (S::kPadded)
+    return p.head_dim;
+  else
+    return S::kDim;
+}
+
+// Whether the tiles of windows are boxes of the grid.
+template <class S>
+__device__ __forceinline__ bool reads_boxes(const WindowParams& p) {
+  if constexpr (S::kBoxes && S::kPadded) {
+    const std::int32_t(&box)[3] = p.windows.boxes.box;
+    return box[0] * box[1] * box[2] > 1;
+  }
+  return S::kBoxes;
+}
 
 // Position in a cycle of stages, and the parity of the phase that completes next.
 template <int kCount>

@@ -118,7 +118,7 @@ class WalkedKeys {
     const StridedRows& received = kValues ? maps_.received_v : maps_.received_k;
     const CUtensorMap* map = (block.received ? received.map : own.map) + block.which;
     barrier_arrive_expect(full, S::kBlockBytes);
-    for (int c = 0; c < S::kDim / 64; ++c) {
+    for (int c = 0; c < S::kColumnBlocks; ++c) {
       tma_load(target + c * (S::kKeys * 128), map, full, kEvictLast, c * 64, block.residue, block.row,
                tile.kv_head, block.batch);
     }

@@ -1,7 +1,7 @@
 // Attention of windows on a grid, forward, for Hopper (sm_90a): dilated_wgmma with tiles of 128 rows of Q,
 // the keys that each tile lists, and masks in tables (kernels/cuda/shared/window_lists.hpp). Aligned keys
-// arrive by TMA, a block of 128 slots at a time; the rows of a list one by one. Rows of O go to their
-// positions.
+// arrive by TMA, a block of 128 slots at a time (above head_dim 128 half of it); the rows of a list one by
+// one. Rows of O go to their positions.
 //
 // Rows may see their first key in any block: such a row chooses the scale of its exponentials there.
 #include <algorithm>
@@ -25,9 +25,11 @@ __global__ void __launch_bounds__(S::kThreads, 1)
 
 template <bool kGathered, bool kBoxes>
 Instance choose(const ForwardShape& shape) {
-  return choose_instance(shape, [](auto element, auto dim) {
-    using S = WindowShape<typename decltype(element)::Type, decltype(dim)::value, kGathered, kBoxes>;
-    static_assert(S::kRows == 128 && S::kKeys == 128, "of a mask");
+  return choose_instance(shape, [](auto element, auto dim, auto padded) {
+    constexpr bool kPadded = decltype(padded)::value;
+    using S = WindowShape<typename decltype(element)::Type, decltype(dim)::value, kPadded, kGathered,
+                          kBoxes || (kPadded && !kGathered)>;
+    static_assert(S::kRows == 128 && S::kKeys * S::kMaskParts == 128, "of a mask");
     return instance_of<S>(windows_wgmma<S>);
   });
 }
@@ -44,7 +46,7 @@ class WindowsWgmma : public WindowKernel {
 
   void launch(const WindowForwardParams& params, cudaStream_t stream) override {
     const Instance& instance = params.key_slots != nullptr ? gathered_ : aligned_;
-    const WindowParams kernel{kernel_params(shape_, params), params.windows};
+    const WindowParams kernel{kernel_params(shape_, params), tables(params)};
     launch_instance(instance, kernel, maps_of(params, instance),
                     std::min(multiprocessors_, params.tile_count), stream);
   }
@@ -52,6 +54,12 @@ class WindowsWgmma : public WindowKernel {
  protected:
   virtual const StridedMaps& maps_of(const WindowForwardParams& params, const Instance& instance) {
     return maps_.of(shape_, params, instance.boxes);
+  }
+  // Boxes of single positions: keys are read by slot, which order `boxes` has sorted already.
+  virtual WindowTables tables(const WindowForwardParams& params) const {
+    WindowTables tables = params.windows;
+    tables.boxes = {};
+    return tables;
   }
   ForwardShape shape_;
 
@@ -68,9 +76,10 @@ class BoxesWgmma final : public WindowsWgmma {
       : WindowsWgmma(shape, choose<false, true>(shape), choose<false, true>(shape)) {}
 
  protected:
-  const StridedMaps& maps_of(const WindowForwardParams& params, const Instance&) override {
-    return maps_.of(shape_, params);
+  const StridedMaps& maps_of(const WindowForwardParams& params, const Instance& instance) override {
+    return maps_.of(shape_, params, instance.boxes);
   }
+  WindowTables tables(const WindowForwardParams& params) const override { return params.windows; }
 
  private:
   BoxMapCache maps_;
