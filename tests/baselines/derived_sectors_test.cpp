@@ -53,6 +53,74 @@ TEST(DerivedSectors, GatheredRowsAreCopiedAndTheirSlotsRead) {
   EXPECT_EQ(sectors[MemoryPath::tables].sectors, 6 + 2 * 2 * 128 * 4 / 32);
 }
 
+// A row of 48 elements is 96 bytes, 3 sectors, of 96 elements 6. Both are read whole and nothing beside them:
+// the second box of 96 has 32 columns of zeros. 256 positions are two tiles, of 192 and 64 queries at 48.
+TEST(DerivedSectors, WgmmaReadsNoPadding) {
+  Case work = dense_case(256, Dtype::bf16);
+  work.head_dim = 96;
+  const Sectors wide = sectors_on("h100", work, "dilated_wgmma");
+  EXPECT_EQ(wide[MemoryPath::tma], (Asked{2 * 2 * (2 + 4), 2 * (128 + 2 * 2 * 128) * 6}));
+  EXPECT_EQ(wide.tma_stores, (Asked{2 * 256 / 16, 256 * 6}));
+  work.head_dim = 48;
+  const Sectors narrow = sectors_on("h100", work, "dilated_wgmma");
+  EXPECT_EQ(narrow[MemoryPath::tma], (Asked{4 + 2 * 4, (256 + 2 * 2 * 2 * 128) * 3}));
+  EXPECT_EQ(narrow.tma_stores, (Asked{256 / 16, 256 * 3}));
+  work.head_dim = 72;
+  EXPECT_EQ(why_no_sectors(work, variant_named(ImplementationKind::kernel, "dilated_wgmma"),
+                           find_implementation("dilated_wgmma", DeviceKind::cuda),
+                           stream_device(named_gpu("h100"))),
+            "dilated_wgmma: rows of 144 bytes share sectors of 32");
+}
+
+// Blocks of 80 keys at 256, of 112 at 192. Threads store O there: 32 elements of eight rows at a time.
+TEST(DerivedSectors, WgmmaOfLongRowsByHand) {
+  Case work = dense_case(256, Dtype::bf16);
+  work.head_dim = 256;
+  const Sectors strided = sectors_on("h100", work, "dilated_wgmma");
+  EXPECT_EQ(strided[MemoryPath::tma], (Asked{2 * 4 * (2 + 2 * 4), 2 * (128 + 2 * 4 * 80) * 16}));
+  EXPECT_EQ(strided.tma_stores, Asked());
+  EXPECT_EQ(strided[MemoryPath::stores], (Asked{256 / 8 * (1 + 8), 256 * 16 + 256 * 4 / 32}));
+  work.head_dim = 192;
+  KernelChoice choice;
+  choice.rows = KeyRows::gathered;
+  const Sectors gathered = sectors_on("h100", work, "dilated_wgmma", choice);
+  EXPECT_EQ(gathered[MemoryPath::copies].sectors, 2 * 3 * 2 * 112 * 12);
+  EXPECT_EQ(gathered.copy_instructions, 2 * 3 * 2 * (112 / 4) * 3) << "128 bytes of four rows";
+  // Four warps fetch 28 slots each of whole blocks: 7 pairs of four are not in line with sectors of eight. Of
+  // the last 32 keys the second warp gets four, the others the last one again.
+  const std::int64_t whole = 4 * 4, first = whole, second = whole, last = 4 + 1 + 1 + 1;
+  EXPECT_EQ(gathered[MemoryPath::tables].sectors, 6 + 2 * (first + second + last));
+}
+
+// Two halves of a mask: 256 positions that see each other have none; under a causal mask the blocks of the
+// diagonal have. Each of eight warps reads the number of every half but the first, and 8 sectors of a mask;
+// of the half that it visits last twice.
+TEST(DerivedSectors, WgmmaWindowsOfLongRowsByHand) {
+  Case work = dense_case(256, Dtype::bf16);
+  work.head_dim = 256;
+  work.pattern.clear();
+  work.windows = {{.extent = 1, .window = 1}, {.extent = 256, .window = 256}};
+  KernelChoice aligned;
+  aligned.tiles = KeyTiles::aligned;
+  const Sectors all = sectors_on("h100", work, "dilated_wgmma", aligned);
+  EXPECT_EQ(all[MemoryPath::tma], (Asked{2 * 4 * (2 + 2 * 4), 2 * (128 + 2 * 256) * 16}));
+  EXPECT_EQ(all[MemoryPath::tables].sectors, 6 + 2 * 4 + 2 * 8 * 3);
+  work.mask = Mask::causal;
+  const Sectors causal = sectors_on("h100", work, "dilated_wgmma", aligned);
+  EXPECT_EQ(causal[MemoryPath::tma].sectors, (2 * 128 + 2 * 128 + 2 * 256) * 16);
+  EXPECT_EQ(causal[MemoryPath::tables].requests, 6 + 2 + 4 + 8 * (1 + 3) + 8 * (3 + 3));
+}
+
+// Every second position of 256 is a query: rows of 96 elements are 192 bytes, and a store of 512 bytes holds
+// parts of three or four of them, so each clears something.
+TEST(DerivedSectors, ClearedRowsNeedNotDivideAStore) {
+  Case work = dense_case(256, Dtype::bf16);
+  work.head_dim = 96;
+  work.pattern = {{256, 2}};
+  const Sectors wgmma = sectors_on("h100", work, "dilated_wgmma");
+  EXPECT_EQ(wgmma[MemoryPath::clears], (Asked{256 * 192 / 512 + 8 + 2, 128 * 6 + 256 * 4 / 32 + 2}));
+}
+
 TEST(DerivedSectors, MmaByHand) {
   const Sectors sectors = sectors_on("a100", dense_case(256, Dtype::bf16), "dilated_mma");
   const std::int64_t rows = 2 * (128 + 4 * 2 * 64);
@@ -192,13 +260,16 @@ TEST(DerivedSectors, BlocksOfKeysAreThoseOfTheKernels) {
   };
   std::smatch found;
   const std::string wgmma = text("cuda/wgmma/wgmma_tiling.cuh");
-  ASSERT_TRUE(std::regex_search(wgmma, found, std::regex("int kKeys = ([0-9]+);")));
+  EXPECT_NE(wgmma.find("int kKeys = wgmma_block_keys(kDim, kWindows);"), std::string::npos);
   const StreamDevice device{90, 132};
   Case work = dense_case(256, Dtype::bf16);
   const auto block_keys = [&](const char* kernel) {
     return find_implementation(kernel, DeviceKind::cuda)->stream->block_keys(work, device);
   };
-  EXPECT_EQ(std::stoll(found[1]), block_keys("dilated_wgmma"));
+  for (const auto& [head_dim, keys] : {std::pair{64, 128}, {72, 128}, {128, 128}, {192, 112}, {256, 80}}) {
+    work.head_dim = head_dim;
+    EXPECT_EQ(block_keys("dilated_wgmma"), keys) << head_dim;
+  }
   const std::string mma = text("cuda/mma/mma_instance.cuh");
   for (const int head_dim : {32, 64, 96, 128, 256}) {
     work.head_dim = head_dim;

@@ -25,7 +25,7 @@ Case random_case(Random& random, Sizes sizes) {
             .pattern = {},
             .batch = between(random, 1, 3),
             .heads = between(random, 1, 5),
-            .head_dim = one_of<std::int64_t>(random, {64, 128, 64, 128, 32, 96, 256, 40}),
+            .head_dim = one_of<std::int64_t>(random, {64, 128, 64, 128, 32, 80, 96, 120, 192, 216, 256, 40}),
             .dtype = one_of(random, {Dtype::bf16, Dtype::fp16, Dtype::fp32}),
             .mask = one_of(random, {Mask::full, Mask::causal}),
             .queries = one_of(random, {Queries::dilated, Queries::dilated, Queries::dense}),
@@ -176,7 +176,8 @@ TEST_P(CudaForwardSteep, SingleScoresMayBeHuge) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tensors, CudaForwardSteep,
-                         testing::Combine(testing::Values(64, 128), testing::Values(Dtype::bf16, Dtype::fp16),
+                         testing::Combine(testing::Values(64, 80, 96, 104, 128, 192, 256),
+                                          testing::Values(Dtype::bf16, Dtype::fp16),
                                           testing::Values(Mask::full, Mask::causal)));
 
 // All scores are 0, so LSE is the logarithm of the number of keys, as exact as fp32 allows.
@@ -212,7 +213,7 @@ TEST(CudaForward, ValuesMayBeSmall) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(17);
   const auto device = open_cuda_device(0);
-  for (const std::int64_t head_dim : {64, 128}) {
+  for (const std::int64_t head_dim : {64, 88, 128, 256}) {
     Case work{.sequence_length = 1000,
               .pattern = {{1000, 1}},
               .heads = 2,

@@ -12,7 +12,7 @@ namespace {
 // Grids of at most `longest` positions along each of two dimensions, or half of that along each of three.
 Case on_gpu(Random& random, Case work) {
   work.device = DeviceKind::cuda;
-  work.head_dim = one_of<std::int64_t>(random, {64, 128, 64, 128, 32, 96});
+  work.head_dim = one_of<std::int64_t>(random, {64, 128, 64, 128, 32, 80, 96, 112, 192, 256});
   work.dtype = one_of(random, {Dtype::bf16, Dtype::fp16});
   return work;
 }
@@ -152,7 +152,7 @@ TEST_P(CudaWindowsAlike, InEveryOrder) {
         }
 }
 INSTANTIATE_TEST_SUITE_P(Tensors, CudaWindowsAlike,
-                         testing::Combine(testing::Values(64, 128),
+                         testing::Combine(testing::Values(40, 64, 80, 96, 128, 192, 200, 256),
                                           testing::Values(Dtype::bf16, Dtype::fp16)));
 
 class CudaWindowsSteep : public testing::TestWithParam<std::tuple<std::int64_t, Dtype>> {};
@@ -183,7 +183,7 @@ TEST_P(CudaWindowsSteep, ScoresMayRise) {
       }
 }
 INSTANTIATE_TEST_SUITE_P(Tensors, CudaWindowsSteep,
-                         testing::Combine(testing::Values(64, 128),
+                         testing::Combine(testing::Values(40, 64, 80, 96, 128, 192, 200, 256),
                                           testing::Values(Dtype::bf16, Dtype::fp16)));
 
 // A grid that boxes of 128 positions divide.
@@ -196,7 +196,7 @@ BoxedCase random_boxed_case(Random& random) {
       random, {{8, 16}, {16, 8}, {4, 32}, {1, 128}, {4, 4, 8}, {2, 8, 8}, {8, 4, 4}, {1, 8, 16}, {2, 2, 32}});
   BoxedCase boxed{random_gpu_case(random, 36), boxes};
   Case& work = boxed.work;
-  work.head_dim = one_of<std::int64_t>(random, {64, 128});
+  work.head_dim = one_of<std::int64_t>(random, {64, 128, 56, 80, 96, 192, 256});
   work.windows.clear();
   for (const std::int64_t extent : boxes) {
     WindowDimension dimension = random_dimension(random, 4, work.edges);

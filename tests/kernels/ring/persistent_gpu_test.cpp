@@ -84,6 +84,32 @@ TEST(PersistentGpuRingLonger, EqualsTheOracle) {
     }
 }
 
+// Blocks of fewer keys, and rows that end before those of the code do.
+TEST(PersistentGpuRingLonger, EqualsTheOracleAtEveryHeadDim) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const Gpus gpus(1);
+  Random random(5);
+  for (const std::int64_t head_dim : {40, 64, 80, 96, 120, 128, 192, 200, 256})
+    for (const Mask mask : {Mask::full, Mask::causal})
+      for (const KeyRows rows : {KeyRows::automatic, KeyRows::gathered}) {
+        const Case work = long_case(head_dim, mask, 3);
+        const Implementation* const kernel = persistent_kernel(work);
+        if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
+        const AttentionProblem problem(work, random);
+        const ExpectedRows expected(problem, sampled_rows(work, random, 6));
+        Variant variant{KernelChoice{.name = "dilated"}};
+        variant.ring.launch = RingLaunch::persistent;
+        variant.change().rows = rows;
+        SCOPED_TRACE(described(work, variant));
+        const auto resources = gpus.resources(3, TransportKind::peer);
+        const AttentionOutput output =
+            run_rings({{.problem = problem, .variant = variant, .kernel = *kernel, .chunks = kSmallChunks}},
+                      *resources, 1)
+                .front();
+        EXPECT_EQ(expected.mismatch(work, output), "");
+      }
+}
+
 // The launch of rank 0 of two, whose received chunks are whatever a test says.
 class LoneLaunch {
  public:

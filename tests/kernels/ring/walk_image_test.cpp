@@ -55,8 +55,9 @@ TEST(WalkTables, SayWhatTheIndexSays) {
     const std::int64_t rank = between(random, 0, ranks - 1);
     if (ring.computed_rows(rank) == 0) continue;
     const Walk walk = ring_walk(ring, rank, 32, CausalTraversal::longest_first);
+    const auto block_keys = one_of<std::int32_t>(random, {80, 112, 128});
     for (const WalkBranch& branch : walk.branches) {
-      const std::vector<cuda::ForwardTile> tiles = cuda::walk_tiles(branch);
+      const std::vector<cuda::ForwardTile> tiles = cuda::walk_tiles(branch, block_keys);
       const std::vector<cuda::KeyStretch> stretches = cuda::walk_stretches(branch);
       const auto strides = cuda::walk_strides(branch, variant.kernel().rows);
       strided += strides.has_value() ? 1 : 0;
@@ -71,7 +72,7 @@ TEST(WalkTables, SayWhatTheIndexSays) {
           EXPECT_LE(stretch.source, walk.sources);
           before = stretch.source;
           keys += stretch.key_count;
-          blocks += (stretch.key_count + 127) / 128;
+          blocks += (stretch.key_count + block_keys - 1) / block_keys;
           const std::int64_t rows = stretch.source == 0 ? walk.kv_rows : walk.received_rows;
           for (std::int32_t j = 0; j < stretch.key_count; ++j) {
             const auto key = static_cast<std::size_t>(stretch.key_begin + j);
@@ -87,7 +88,7 @@ TEST(WalkTables, SayWhatTheIndexSays) {
           if (HasFailure()) FAIL() << described(work, variant) << " rank " << rank;
         }
         EXPECT_EQ(keys, branch.tiles[t].key_count);
-        EXPECT_EQ(tiles[t].key_count, 128 * blocks);
+        EXPECT_EQ(tiles[t].key_count, block_keys * blocks);
       }
     }
   }
