@@ -39,8 +39,9 @@ class RowGather {
   __device__ __forceinline__ void fetch(const std::int32_t* slots, int begin, int last) {
 #pragma unroll
     for (int i = 0; i < kFetches; ++i) {
-      const auto row = static_cast<int>(i * 32 + thread_ % 32);
-      const int key = begin + static_cast<int>(thread_ / 32 * kWarpRows) + min(row, kWarpRows - 1);
+      int key = begin + static_cast<int>(thread_ / 32 * kWarpRows + i * 32 + thread_ % 32);
+      if constexpr (kWarpRows < 32)  // else all lanes have a row
+        key = begin + static_cast<int>(thread_ / 32 * kWarpRows + min(thread_ % 32, kWarpRows - 1u));
       asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(slot_[i]) : "l"(slots + min(key, last)));
     }
   }

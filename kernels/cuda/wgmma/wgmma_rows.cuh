@@ -59,8 +59,9 @@ __device__ __forceinline__ void advance_mask(const typename S::Params& p, GroupR
         p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords + (threadIdx.x - kGroupThreads);
     if constexpr (S::kMaskParts == 1)
       rows.next = load_words(words);
-    else  // 64 keys are half of the bits of a thread
-      rows.next.x = load_number(reinterpret_cast<const std::int32_t*>(words) + rows.entry % S::kMaskParts);
+    else  // 64 keys are half of the bits of a thread; past the first block `entry` may be -1
+      rows.next.x =
+          load_number(reinterpret_cast<const std::int32_t*>(words) + (rows.entry & (S::kMaskParts - 1)));
   }
   rows.entry += rows.step / S::kKeys;
   if (more) rows.number = load_number(p.windows.mask_of_block + rows.entry / S::kMaskParts);
