@@ -56,13 +56,17 @@ TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {
   const Case dense{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
   if (const auto reason = wgmma->why_not(dense, {})) GTEST_SKIP() << *reason;
   if (const auto reason = why_not_every_gpu()) GTEST_SKIP() << *reason;
-  const auto best = [&](int capability, Dtype dtype) {
+  const auto best = [&](int capability, Dtype dtype, std::int64_t head_dim = 64) {
     const Gpu gpu{.compute_capability = capability};
     Case work = dense;
     work.dtype = dtype;
+    work.head_dim = head_dim;
     return resolve_implementation({KernelChoice{.name = "dilated"}}, work, &gpu)->name;
   };
   EXPECT_EQ(best(90, Dtype::bf16), "dilated_wgmma");
+  for (std::int64_t head_dim = 32; head_dim <= 256; head_dim += 8)
+    EXPECT_EQ(best(90, Dtype::bf16, head_dim), "dilated_wgmma") << head_dim;
+  EXPECT_EQ(best(90, Dtype::bf16, 24), "dilated_simt");
   EXPECT_EQ(best(90, Dtype::fp32), "dilated_simt");
   EXPECT_EQ(best(86, Dtype::fp16), "dilated_mma");
   EXPECT_EQ(best(75, Dtype::fp16), "dilated_simt");

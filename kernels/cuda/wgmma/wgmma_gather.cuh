@@ -11,9 +11,9 @@ namespace hilbench::cuda {
 // One warp's share of every block of kKeys rows, kDim elements of 16 bits each. Eight lanes copy 128
 // contiguous bytes of a row: one instruction copies parts of four rows, and a lane needs one address per row,
 // since all other distances are constant. Padded: rows have head_dim elements, kDim or fewer; zeros fill the
-// last 128 bytes. The numbers of the rows go through shared memory, from which a lane
-// reads those of its rows together. Rows past the end repeat the last one: their weight is 0, and a NaN or
-// infinity in the last row is in the output in any case.
+// last 128 bytes. The numbers of the rows go through shared memory, from which a lane reads those of its rows
+// together. Rows past the end repeat the last one: their weight is 0, and a NaN or infinity in the last row
+// is in the output in any case.
 template <int kDim, bool kPadded, int kKeys, int kWarps>
 class RowGather {
  public:
@@ -56,8 +56,9 @@ class RowGather {
       const std::uint32_t row = i * 32 + thread_ % 32;
       const std::uint32_t turn = row / kTogether;
       // The rows of four turns of a lane are next to each other.
-      const std::uint32_t word =
-          turn / 4 * 16 + row % kTogether * (kByPairs && turn / 4 * 4 + 4 > kTurns ? 2 : 4) + turn % 4;
+      const std::uint32_t word = turn / 4 * 16 +
+                                 row % kTogether * (turn / 4 * 4 + 4 <= kTurns || kTurns % 2 != 0 ? 4 : 2) +
+                                 turn % 4;
       if (i * 32 + 32 <= kWarpRows || row < kWarpRows) {
         asm volatile("st.shared.b32 [%0], %1;" ::"r"(table + word * 4), "r"(first_row + slot_[i] * row_step)
                      : "memory");

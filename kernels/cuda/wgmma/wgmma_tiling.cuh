@@ -85,10 +85,10 @@ struct Sizes {
   static constexpr bool kStoresByMap = kQStages > 1;
   static constexpr int kProducerWarps = kGroupThreads / 32;
   static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
-  // Long rows: O and the scores of a block take up to 188 registers. One thread that issues bulk copies needs
-  // few.
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kDim <= 128 ? 56 : kGathered ? 40 : 24;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kDim <= 128 ? 224 : kGathered ? 232 : 240;
+  // Of a consumer thread: O, the scores and the probabilities of a block alone take up to 188 at long rows.
+  static constexpr bool kLongRows = kDim > 192 || (kDim > 128 && !kWindows);
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kLongRows ? 40 : 56;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kLongRows ? 232 : 224;
   static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= 512, "registers of a block");
   // With three groups, P V of a block ends before the exponentials of the next block; with two it may not,
   // and they do not wait for it.
