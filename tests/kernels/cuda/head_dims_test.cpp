@@ -1,8 +1,11 @@
 // Every head_dim that dilated_wgmma is compiled for, and sizes between, which run in the next larger one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <vector>
 
 #include "tests/kernels/cuda/on_gpu.hpp"
 
