@@ -67,6 +67,9 @@ TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {
   for (std::int64_t head_dim = 32; head_dim <= 256; head_dim += 8)
     EXPECT_EQ(best(90, Dtype::bf16, head_dim), "dilated_wgmma") << head_dim;
   EXPECT_EQ(best(90, Dtype::bf16, 24), "dilated_simt");
+  Case narrow = dense;
+  narrow.head_dim = 24;
+  EXPECT_EQ(wgmma->why_not(narrow, {}), "dilated_wgmma has head_dim 32 to 256 in steps of 8, not 24");
   EXPECT_EQ(best(90, Dtype::fp32), "dilated_simt");
   EXPECT_EQ(best(86, Dtype::fp16), "dilated_mma");
   EXPECT_EQ(best(75, Dtype::fp16), "dilated_simt");
