@@ -104,6 +104,8 @@ struct Implementation {
   std::int64_t (*tile_rows)(const Case&) = nullptr;
   // What traversal `auto` means for it under a causal mask.
   CausalTraversal causal_traversal = CausalTraversal::head_major;
+  // What `tiles: auto` means for it; automatic: what the counts of both say (faster_tiles()).
+  KeyTiles automatic_tiles = KeyTiles::united;
   // Why this build cannot compute the case; nothing if it can.
   Refusal (*why_not)(const Case&, const Variant&) = nullptr;
   // Why it cannot run on this GPU; nothing if it can. Null: it runs on every device of its kind.

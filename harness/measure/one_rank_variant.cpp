@@ -67,7 +67,7 @@ class OneRankVariant final : public PreparedVariant {
 OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
     : PreparedVariant(*find_implementation(record.kernel, record.work.device)),
       bench_(bench),
-      variant_(record.variant),
+      variant_(computed_variant(record)),
       inputs_(bench.stored) {
   if (recomputes() && bench.work.pass == Pass::backward) {
     recomputed_o_ = bench.device->allocate(bench.forward->o.bytes);

@@ -112,11 +112,11 @@ std::size_t ComparedSectors::compared() const {
 const Sectors& SectorComparison::derived(const Record& record, const Implementation& implementation,
                                          const Gpu& gpu) {
   const std::string key =
-      fmt::format("{} {} {} {} {}", implementation.name, record.case_id, variant_id(record.variant),
-                  gpu.compute_capability, gpu.multiprocessors);
+      fmt::format("{} {} {} {} {} {}", implementation.name, record.case_id, variant_id(record.variant),
+                  static_cast<int>(record.key_tiles), gpu.compute_capability, gpu.multiprocessors);
   const auto [at, added] = known_.try_emplace(key);
   if (added) {
-    const KernelChoice& choice = record.variant.kernel();
+    const KernelChoice choice = computed_choice(record);
     const StreamDevice device = stream_device(gpu);
     at->second = implementation.stream->sectors(
         record.work, choice,

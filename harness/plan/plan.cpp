@@ -181,15 +181,16 @@ void count_costs(const Sweep& sweep, const PatternCounts& counted, const Ring* r
   const MemoryNeed shared = shared_need(work, sweep.inputs);
   const auto need = [&](const std::optional<TileCounts>& tiles) {
     return ring != nullptr ? ring_need(*ring, implementation, threads, site.gpus)
-                           : own_need(work, planned.variant, implementation, threads, tiles);
+                           : own_need(work, computed_variant(planned), implementation, threads, tiles);
   };
   planned.own = need(fewest_tile_keys(work, counted, implementation));
   // Counting takes long if lists are long: what does not fit is skipped without it.
   if (!why_not_fit(shared + planned.own, usable_memory(work, site))) {
     if (counting && has_windows(work)) counting(fmt::format("{}/{}", planned.case_id, planned.variant_id));
-    if (const auto tiles = counted_tiles(work, planned.variant, implementation)) {
-      planned.pairs = pairs_of(work, counted, *tiles);
-      planned.own = need(tiles);
+    if (const auto tiles = counted_tiles(work, planned.variant.kernel(), implementation)) {
+      planned.key_tiles = tiles->kind;
+      planned.pairs = pairs_of(work, counted, tiles->counts);
+      planned.own = need(tiles->counts);
     }
   }
   planned.memory_bytes = shared.device + planned.own.device;

@@ -21,11 +21,14 @@ std::string number(const std::optional<double>& value, double unit) {
   return value ? fmt::format("{:.4g}", *value / unit) : "-";
 }
 
-std::string pairs_line(const Pairs& pairs) {
+std::string pairs_line(const PlannedVariant& planned) {
+  const Pairs& pairs = *planned.pairs;
+  const bool chosen = planned.variant.kernel().tiles == KeyTiles::automatic;
   return fmt::format(
-      "pairs: {:.4g} needed, {:.4g} computed ({:.2f} times, {:.2f} % of all); {:.1f} % of key blocks masked",
+      "pairs: {:.4g} needed, {:.4g} computed ({:.2f} times, {:.2f} % of all); {:.1f} % of key blocks "
+      "masked{}",
       pairs.needed, pairs.computed, pairs.computed / pairs.needed, 100 * pairs.density,
-      100 * pairs.partial_blocks);
+      100 * pairs.partial_blocks, chosen ? fmt::format("; tiles: {}", to_string(planned.key_tiles)) : "");
 }
 
 std::string steady_line(const Plan& plan, const Measure& measure) {
@@ -141,7 +144,7 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
       const std::string skip = planned.skip.value_or("");
       const bool repeated = std::exchange(last_skip, skip) == skip && !skip.empty();
       text += rows.row(planned, repeated ? "as above" : skip);
-      if (planned.pairs) text += rows.under(pairs_line(*planned.pairs));
+      if (planned.pairs) text += rows.under(pairs_line(planned));
       if (planned.held_bytes)
         text += rows.under(
             fmt::format("a step of a training holds {:.1f} MiB between its passes, at most {:.1f} MiB",

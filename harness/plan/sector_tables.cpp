@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baselines/derived_sectors.hpp"
+#include "harness/plan/window_plan.hpp"
 #include "kernels/base/text/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "reports/terminal/table_text.hpp"
@@ -29,7 +30,10 @@ SectorRow row_of(const Comparison& comparison, const PlannedVariant& planned, co
   row.kernel = implementation->name;
   row.queries = count_work(work).covered_rows;
   try {
-    row.analysis = analyser.analyse(work, planned.variant.kernel(), *implementation, device);
+    KernelChoice choice = computed_choice(planned);
+    if (planned.key_tiles == KeyTiles::automatic)  // the plan did not come so far
+      if (const auto tiles = counted_tiles(work, choice, *implementation)) choice.tiles = tiles->kind;
+    row.analysis = analyser.analyse(work, choice, *implementation, device);
   } catch (const UsageError& error) {
     row.unknown = planned.skip.value_or(error.what());
   }

@@ -29,10 +29,18 @@ std::optional<TileCounts> fewest_tile_keys(const Case& work, const PatternCounts
   return TileCounts{.keys = static_cast<std::int64_t>(counted.pairs / heads / kMaskedRows)};
 }
 
-std::optional<TileCounts> counted_tiles(const Case& work, const Variant& variant,
-                                        const Implementation& implementation) {
+std::optional<CountedTiles> counted_tiles(const Case& work, const KernelChoice& choice,
+                                          const Implementation& implementation) {
   if (!computes_by_tiles(work, implementation)) return std::nullopt;
-  return count_tiles(WindowTiles(work, variant.kernel()));
+  const auto counted = [&](KeyTiles tiles) {
+    KernelChoice meant = choice;
+    meant.tiles = tiles;
+    return CountedTiles{tiles, count_tiles(WindowTiles(work, meant))};
+  };
+  const KeyTiles named = choice.tiles != KeyTiles::automatic ? choice.tiles : implementation.automatic_tiles;
+  if (named != KeyTiles::automatic) return counted(named);
+  const CountedTiles united = counted(KeyTiles::united), aligned = counted(KeyTiles::aligned);
+  return faster_tiles(united.counts, aligned.counts) == KeyTiles::aligned ? aligned : united;
 }
 
 Pairs pairs_of(const Case& work, const PatternCounts& counted, const TileCounts& tiles) {

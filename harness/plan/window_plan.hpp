@@ -21,9 +21,14 @@ Refusal why_not_pattern(const Case& work, const Variant& variant);
 std::optional<TileCounts> fewest_tile_keys(const Case& work, const PatternCounts& counted,
                                            const Implementation& implementation);
 
-// The tiles of windows, if the implementation computes by them.
-std::optional<TileCounts> counted_tiles(const Case& work, const Variant& variant,
-                                        const Implementation& implementation);
+// The tiles of windows that the implementation computes by, if it does: those that the variant names, or what
+// `auto` means for it.
+struct CountedTiles {
+  KeyTiles kind = KeyTiles::united;
+  TileCounts counts;
+};
+std::optional<CountedTiles> counted_tiles(const Case& work, const KernelChoice& choice,
+                                          const Implementation& implementation);
 
 // Of all heads. `counted`: those of the case.
 Pairs pairs_of(const Case& work, const PatternCounts& counted, const TileCounts& tiles);

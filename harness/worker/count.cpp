@@ -87,7 +87,7 @@ std::map<std::string, Counter> derived_counters(const TaskContext& run, const Re
   const StreamDevice device = stream_device(*gpu);
   if (why_no_sectors(record.work, record.variant, implementation, device)) return {};
   const BlockAnalysis analysis =
-      analyser.analyse(record.work, record.variant.kernel(), *implementation, device, index);
+      analyser.analyse(record.work, computed_choice(record), *implementation, device, index);
   auto counters = sector_counters(analysis.own);
   counters.merge(block_counters(analysis));
   return counters;

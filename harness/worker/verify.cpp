@@ -49,7 +49,7 @@ std::map<std::string, Counter> counts_of_fault(const Record& record) {
   const OrderRequest request = order_request(record.work, record.variant.kernel());
   if (check_order(request, order_slots(request)).in_range < request.length) return {};
   return layout_counts(record.work,
-                       case_index(record.work, record.variant.kernel(), kernel->tile_rows(record.work)));
+                       case_index(record.work, computed_choice(record), kernel->tile_rows(record.work)));
 }
 
 // A step of a variant's verification. If it throws, it costs this variant; returns whether it has not.

@@ -28,9 +28,10 @@ struct Resolved {
   bool twin = false;   // a second instance of the reference: what it differs by is noise (docs/method.md)
   std::string kernel;  // "dilated_cpu"; as written if nothing of this build computes it
   ImplementationKind kind = ImplementationKind::kernel;
-  std::int64_t order_chunk = 0;         // 0: not applicable
-  std::int64_t threads = 0;             // of a processor
-  std::vector<std::string> traversals;  // of each branch, if the variant leaves them to `auto`
+  std::int64_t order_chunk = 0;              // 0: not applicable
+  std::int64_t threads = 0;                  // of a processor
+  std::vector<std::string> traversals;       // of each branch, if the variant leaves them to `auto`
+  KeyTiles key_tiles = KeyTiles::automatic;  // of windows by tiles: united or aligned
   // Of a ring. Not set on one rank, or if no ring is possible:
   std::string ring_algorithm;                   // `local` if nothing is exchanged; empty if not set
   std::int64_t ring_groups = 0;                 // groups of ranks; 0 also if none are known
@@ -50,5 +51,15 @@ struct Resolved {
   std::optional<double> comm_bytes_between;  // the same
   std::optional<Pairs> pairs;                // of windows, if it computes them by tiles
 };
+
+// As written, but for the tiles of windows: those that are computed.
+inline Variant computed_variant(const Resolved& resolved) {
+  Variant variant = resolved.variant;
+  if (resolved.key_tiles != KeyTiles::automatic) variant.change().tiles = resolved.key_tiles;
+  return variant;
+}
+inline KernelChoice computed_choice(const Resolved& resolved) {
+  return computed_variant(resolved).kernel();
+}
 
 }  // namespace hilbench

@@ -75,9 +75,10 @@ const std::array kVariantOptions = {
     VariantOption{kernel_choice<&KernelChoice::rows, KeyRows>(
                       "rows", kRows, "auto: at a stride if possible; gathered: always by a table"),
                   kernels},
-    VariantOption{kernel_choice<&KernelChoice::tiles, KeyTiles>(
-                      "tiles", kTiles, "keys of a tile of windows: a list (auto, union), or aligned blocks"),
-                  windows},
+    VariantOption{
+        kernel_choice<&KernelChoice::tiles, KeyTiles>(
+            "tiles", kTiles, "keys of a tile of windows: a list, aligned blocks, or what is faster"),
+        windows},
     VariantOption{kernel_choice<&KernelChoice::buffers, Buffers>("buffers", kBuffers,
                                                                  "workspace: kept, or allocated every time"),
                   kernels},
@@ -140,6 +141,10 @@ std::string id_words(const Variant& variant, IdPart part) {
 std::string_view to_string(RingAlgorithm algorithm) {
   return kRingAlgorithms[static_cast<std::size_t>(algorithm)];
 }
+std::string_view to_string(KeyTiles tiles) {
+  return kTiles[static_cast<std::size_t>(tiles)];
+}
+
 std::string_view to_string(Sharding sharding) {
   return kShardings[static_cast<std::size_t>(sharding)];
 }

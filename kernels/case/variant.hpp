@@ -59,6 +59,7 @@ enum class OrderSpan { shard, global };  // the order inside each shard, or of t
 enum class TransportKind { automatic, threads, mpi, nccl, peer };  // names of `list transports`
 
 std::string_view to_string(RingAlgorithm algorithm);
+std::string_view to_string(KeyTiles tiles);
 std::string_view to_string(Sharding sharding);
 std::string_view to_string(TransportKind transport);
 std::string_view to_string(HeadMoves moves);
@@ -97,7 +98,8 @@ struct KernelChoice {
   std::optional<std::int64_t> traversal_param;  // NAME.PARAM: group size of `grouped`, wave of `sawtooth`
   KeyRows rows = KeyRows::automatic;
   // The keys that a tile of queries of windows reads. united: the list of those that some query of the tile
-  // sees. aligned: the blocks of 128 slots that hold such keys, whole. automatic: united.
+  // sees. aligned: the blocks of 128 slots that hold such keys, whole. automatic: what the kernel reads
+  // fastest (Implementation::automatic_tiles); united to who does not know the kernel.
   KeyTiles tiles = KeyTiles::automatic;
   Buffers buffers = Buffers::pooled;
   IndexUse index = IndexUse::cached;

@@ -63,4 +63,7 @@ struct TileCounts {
 };
 TileCounts count_tiles(const WindowTiles& tiles);
 
+// Which of both a kernel reads faster that fetches aligned blocks whole, and the keys of a list one by one.
+KeyTiles faster_tiles(const TileCounts& united, const TileCounts& aligned);
+
 }  // namespace hilbench

@@ -82,6 +82,7 @@ json params_json(const Record& record) {
   params["ring_algorithm"] = text(record.ring_algorithm);
   params["ring_groups"] = positive(record.ring_groups);
   params["transport"] = text(record.transport);
+  if (record.key_tiles != KeyTiles::automatic) params["key_tiles"] = to_string(record.key_tiles);
   if (record.sharding != Sharding::automatic) params["sharding"] = to_string(record.sharding);
   if (record.head_moves != HeadMoves::automatic) params["head_moves"] = to_string(record.head_moves);
   return params;

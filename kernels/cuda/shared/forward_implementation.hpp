@@ -43,6 +43,7 @@ struct ForwardFacts {
   std::span<const int> head_dims = {};         // empty: 8 to 256 in steps of 8
   std::string_view (*peak_unit)(const Case&) = nullptr;
   CausalTraversal causal_traversal = CausalTraversal::longest_first_grouped;
+  KeyTiles automatic_tiles = KeyTiles::united;  // as in Implementation
   const SectorStream* stream = nullptr;
   ForwardCode code;
 };
@@ -65,6 +66,7 @@ constexpr Implementation forward_implementation() {
       .peak_unit = kFacts.peak_unit,
       .tile_rows = [](const Case&) { return std::int64_t{1}; },
       .causal_traversal = kFacts.causal_traversal,
+      .automatic_tiles = kFacts.automatic_tiles,
       .why_not = [](const Case& work, const Variant& variant) { return why_not(kFacts, work, variant); },
       .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
       .workspace_bytes = [](const Case&, int) { return 0.0; },

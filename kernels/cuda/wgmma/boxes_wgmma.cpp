@@ -41,6 +41,7 @@ constexpr ForwardFacts kFacts = {
     .window_head_dims = kHeadDims,
     .head_dims = kHeadDims,
     .peak_unit = gpu_product_unit,
+    .automatic_tiles = KeyTiles::aligned,
     .stream = &kWgmmaStream,
     .code = code(),
 };
@@ -62,8 +63,7 @@ Refusal why_not_boxes(const Case& work, const Variant& variant) {
     return fmt::format("boxes have {} positions, its tiles {}", positions, kMaskedRows);
   if (variant.kernel().order_tensors != OrderTensors::qkv)
     return "its queries are boxes too: write order_tensors: qkv";
-  if (variant.kernel().tiles != KeyTiles::aligned)
-    return "it reads whole boxes of keys: write tiles: aligned";
+  if (variant.kernel().tiles == KeyTiles::united) return "it reads whole boxes of keys: tiles: aligned";
   if (variant.kernel().order_scope != OrderScope::memory) return "it permutes no tokens";
   return std::nullopt;
 }

@@ -43,6 +43,7 @@ constexpr ForwardFacts kFacts = {
     .window_head_dims = kHeadDims,
     .head_dims = kHeadDims,
     .peak_unit = gpu_product_unit,
+    .automatic_tiles = KeyTiles::automatic,
     .stream = &kWgmmaStream,
     .code = code(),
 };

@@ -211,6 +211,39 @@ TEST(WindowPlan, BoxesOfTheRasterMustBeTiles) {
             "boxes_wgmma: it computes windows on grids, no mask");
 }
 
+TEST(WindowPlan, ChoosesTheFasterTiles) {
+  Site site = windows_site();
+  site.gpu =
+      Gpu{.name = "a GPU", .compute_capability = 90, .multiprocessors = 100, .memory_bytes = 1ll << 36};
+  const std::string windows =
+      "{grid: [128, 96], window: [16, 16], heads: 2, head_dim: 64, dtype: bf16, device: cuda";
+  const Sweep sweep = parse_sweep(
+      "name: plan\ncases: [" + windows + ", window_stride: [16, 16]}, " + windows +
+          "}]\n"
+          "variants: [{kernel: [dilated_wgmma, dilated_mma], order: boxes.8.16, order_tensors: qkv}, "
+          "{kernel: dilated_wgmma, order: boxes.8.16, order_tensors: qkv, tiles: union}, "
+          "{kernel: boxes_wgmma, order: boxes.8.16, order_tensors: qkv}]\n",
+      "plan.yaml");
+  const Plan plan = make_plan(sweep, site);
+  const auto tiles_of = [&](std::size_t comparison, std::size_t variant) {
+    return plan.comparisons.at(comparison).variants.at(variant).key_tiles;
+  };
+  if (const auto& skip = plan.comparisons.at(0).variants.at(0).skip) {
+    EXPECT_EQ(skip->find("this build has no"), 0u) << *skip;
+    return;
+  }
+  EXPECT_EQ(tiles_of(0, 0), KeyTiles::aligned);  // windows slide by whole blocks
+  EXPECT_EQ(tiles_of(1, 0), KeyTiles::united);   // by single positions
+  for (const std::size_t comparison : {0, 1}) {
+    EXPECT_EQ(tiles_of(comparison, 1), KeyTiles::united);  // of a kernel that copies rows one by one
+    EXPECT_EQ(tiles_of(comparison, 2), KeyTiles::united);  // as asked
+    EXPECT_EQ(tiles_of(comparison, 3), KeyTiles::aligned);
+    const PlannedVariant& chosen = plan.comparisons.at(comparison).variants.at(0);
+    EXPECT_EQ(chosen.variant.kernel().tiles, KeyTiles::automatic);
+    EXPECT_EQ(computed_choice(chosen).tiles, chosen.key_tiles);
+  }
+}
+
 // The lists of a raster take more than those of a curve; what does not fit is skipped before it is counted.
 TEST(WindowPlan, KnowsTheMemory) {
   const Planned planned(kGrid, "{kernel: dilated, order: [linear, hilbert], order_tensors: qkv}");

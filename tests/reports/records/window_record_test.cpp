@@ -24,6 +24,7 @@ Record window_record() {
   record.variant_id = variant_id(record.variant);
   record.order_chunk = 0;
   record.speedup.reset();  // it is not read
+  record.key_tiles = KeyTiles::aligned;
   record.pairs = Pairs{.needed = 100, .computed = 150, .density = 0.25, .partial_blocks = 0.5};
   return record;
 }
@@ -41,6 +42,8 @@ TEST(WindowRecord, ComesBackFromJson) {
   EXPECT_EQ(made["params"]["window_causal"], json({true, false}));
   EXPECT_EQ(made["params"]["edges"], "cut");
   EXPECT_EQ(made["params"]["tiles"], "aligned");
+  EXPECT_EQ(made["params"]["key_tiles"], "aligned");
+  EXPECT_EQ(read.key_tiles, KeyTiles::aligned);
   EXPECT_EQ(made["pairs"]["ratio"], 1.5);
   for (const char* key : {"segments", "dilations", "queries", "head_offset", "branch_heads"})
     EXPECT_TRUE(made["params"].at(key).is_null()) << key;
@@ -56,6 +59,7 @@ TEST(WindowRecord, BranchesHaveNullThere) {
   }
   ASSERT_TRUE(made.at("pairs").is_null());
   made.erase("pairs");
+  EXPECT_EQ(record_from_json(made).key_tiles, KeyTiles::automatic);
   EXPECT_EQ(record_from_json(made).work, kernel_record().work);
 }
 
