@@ -39,11 +39,13 @@ std::string without_spaces(std::string text) {
 
 // "2048/1+4096/2". A branch without a rate has the dilation rate 1.
 std::vector<Branch> pattern_of(const YamlValue& value) {
+  constexpr auto kHowTo = "write SEGMENT/DILATION, joined by + if there are several branches: 2048/1+8k/4";
+  if (!value.is_scalar())
+    value.fail("one pattern is expected",
+               value.is_list() ? "found a list; `axes` takes lists" : "found no text", kHowTo);
   const auto refuse = [&](const std::string& why) {
-    value.fail(fmt::format("'{}' is no pattern", value.is_scalar() ? one_line(value.text(), 80) : "this"),
-               why, "write SEGMENT/DILATION, joined by + if there are several branches: 2048/1+8k/4");
+    value.fail(fmt::format("'{}' is no pattern", one_line(value.text(), 80)), why, kHowTo);
   };
-  if (!value.is_scalar()) refuse(value.is_list() ? "found a list" : "found no text");
   const std::string text = without_spaces(value.text());
   std::vector<Branch> pattern;
   for (std::size_t begin = 0; begin <= text.size();) {

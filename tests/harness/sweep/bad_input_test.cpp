@@ -112,6 +112,8 @@ TEST(SweepBadInput, ShortPatternsShowTheFormToWrite) {
   for (const char* pattern : {"4096/", "4096x2", "/2", "4096/1+", "4096/1/2", "a/b", "4096:2"})
     EXPECT_SAYS(axes_refusal(std::string("{patterns: [1024/1, \"") + pattern + "\"]}"), form);
   EXPECT_SAYS(axes_refusal("{patterns: [4096/]}"), "'4096/' is no pattern (a.yaml:2, axes.patterns[0])");
+  EXPECT_SAYS(axes_refusal("{patterns: [[4096/2]]}"),
+              "one pattern is expected (a.yaml:2, axes.patterns[0]): found a list");
   EXPECT_SAYS(axes_refusal("{patterns: [[4096, 2]]}"), "found a list");
   EXPECT_SAYS(axes_refusal("{patterns: {pow2: [3, 4]}}"), "found no text");
   EXPECT_SAYS(axes_refusal("{patterns: []}"), "empty list");
