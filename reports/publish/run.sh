@@ -347,7 +347,7 @@ published() {
   for file in sweeps/cache/c[ao][cn]*.yaml sweeps/gpu-simt.yaml sweeps/quick.yaml; do
     contribute_sweep "$file" --device cuda --processes 5
   done
-  for file in sweeps/gpu-peak.yaml sweeps/data.yaml; do contribute_sweep "$file" --allow-external; done
+  for file in sweeps/{gpu-peak,head-dims,data}.yaml; do contribute_sweep "$file" --allow-external; done
   steady
 }
 
