@@ -121,10 +121,11 @@ class ExternalProgram {
     std::map<pid_t, double> own_s, program_s;  // for a core, by thread
   };
   static Waits waits_of(const std::set<pid_t>& watched);
-  // A library whose kernels CUPTI times, each one, in our own code.
-  bool has_kernel_records() const { return hosted_ && timer_ == "external:" + std::string(kKernelRecords); }
   // In nanoseconds; nothing if it is not known.
   std::optional<double> waited_since(const Waits& before, const std::set<pid_t>& watched) const;
+
+  // A library whose kernels CUPTI times, each one, in our own code.
+  bool has_kernel_records() const { return hosted_ && timer_ == "external:" + std::string(kKernelRecords); }
 
   std::string kernel_, name_;
   ImplementationKind kind_;

@@ -15,7 +15,7 @@
 namespace hilbench {
 
 // Of the tasks and events below. A gate drives workers of another build only if both speak the same.
-inline constexpr int kTaskProtocol = 4;
+inline constexpr int kTaskProtocol = 5;
 
 // Whether variants are verified before the timing too. If not, another process of the same build and case has
 // done it.

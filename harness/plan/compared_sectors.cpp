@@ -113,7 +113,7 @@ const Sectors& SectorComparison::derived(const Record& record, const Implementat
                                          const Gpu& gpu) {
   const std::string key =
       fmt::format("{} {} {} {} {} {}", implementation.name, record.case_id, variant_id(record.variant),
-                  static_cast<int>(record.key_tiles), gpu.compute_capability, gpu.multiprocessors);
+                  to_string(record.key_tiles), gpu.compute_capability, gpu.multiprocessors);
   const auto [at, added] = known_.try_emplace(key);
   if (added) {
     const KernelChoice choice = computed_choice(record);

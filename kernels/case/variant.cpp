@@ -141,6 +141,7 @@ std::string id_words(const Variant& variant, IdPart part) {
 std::string_view to_string(RingAlgorithm algorithm) {
   return kRingAlgorithms[static_cast<std::size_t>(algorithm)];
 }
+
 std::string_view to_string(KeyTiles tiles) {
   return kTiles[static_cast<std::size_t>(tiles)];
 }

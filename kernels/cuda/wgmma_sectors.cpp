@@ -7,7 +7,7 @@
 
 #include "kernels/case/pattern.hpp"
 #include "kernels/cuda/shared/output_sectors.hpp"
-#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
+#include "kernels/cuda/wgmma/wgmma_tile_sizes.hpp"
 #include "kernels/index/slot_stride.hpp"
 #include "kernels/windows/fullest_blocks.hpp"
 

@@ -57,7 +57,7 @@ finish() {
 # run_programs PROGRAM...: each as `parts` processes side by side, which share its tests
 parts=1
 run_programs() {
-  local program part status
+  local program part job status
   for program; do
     [[ -x $here/bin/$program ]] || continue  # nccl_tests: built only if NCCL's header was found
     for ((part = 0; part < parts; ++part)); do
@@ -65,7 +65,7 @@ run_programs() {
         >"$out/$program.$part" 2>&1 &
     done
     status=0
-    for part in $(jobs -p); do wait "$part" || status=$?; done
+    for job in $(jobs -p); do wait "$job" || status=$?; done
     cat "$out/$program".[0-9] >"$out/$program.log" && rm "$out/$program".[0-9]
     note "$program" "exit $status, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
   done

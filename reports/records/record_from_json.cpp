@@ -70,9 +70,9 @@ HeadMoves resolved_head_moves(const Record& record, const json& params) {
   return resolved.ring.head_moves;
 }
 
-// Records of before this program chose do not say: `auto` meant united.
-KeyTiles computed_tiles(const json& params) {
-  if (!params.contains("key_tiles")) return KeyTiles::automatic;
+// Records of before this program chose do not say: `auto` meant united. Baselines have no tiles.
+KeyTiles computed_tiles(const Record& record, const json& params) {
+  if (!params.contains("key_tiles") || record.variant.is_baseline()) return KeyTiles::automatic;
   Variant resolved;
   read_field({{"tiles", params["key_tiles"]}}, *find_field(variant_fields(), "tiles"), resolved);
   return resolved.kernel().tiles;
@@ -279,7 +279,7 @@ Record record_from_json(const json& from) {
       record.traversals.push_back(each.get<std::string>());
     }
   follow_default_traversal(record);
-  record.key_tiles = computed_tiles(params);
+  record.key_tiles = computed_tiles(record, params);
   record.ring_algorithm = text_at(params, "ring_algorithm");
   record.sharding = resolved_sharding(record, params);
   follow_default_sharding(record);

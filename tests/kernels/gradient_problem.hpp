@@ -76,7 +76,9 @@ struct GradientProblem : AttentionProblem {
             in_positions(d_v, v.size(), work.kv_heads, index.k_slots)};
   }
 
-  GradientInputs inputs() const { return {{q, k, v}, d_o, o, lse}; }
+  GradientInputs inputs() const {
+    return {{q, k, v}, d_o, o, lse};
+  }
 
   // Elements in the slots of a tensor, as floats in position order.
   std::vector<float> in_positions(const Bytes& from, std::size_t elements, std::int64_t heads,

@@ -13,7 +13,7 @@ namespace hilbench::cuda {
 namespace {
 
 // "32, 64, 96", or if all steps are 8 "32 to 256 in steps of 8".
-std::string text(std::span<const int> dims) {
+std::string in_words(std::span<const int> dims) {
   const auto wider = [](int a, int b) { return b - a != 8; };
   if (dims.size() > 2 && std::adjacent_find(dims.begin(), dims.end(), wider) == dims.end())
     return fmt::format("{} to {} in steps of 8", dims.front(), dims.back());
@@ -23,7 +23,7 @@ std::string text(std::span<const int> dims) {
 Refusal why_not_windows(const ForwardFacts& facts, std::int64_t head_dim) {
   const std::span<const int> dims = facts.window_head_dims;
   if (std::find(dims.begin(), dims.end(), head_dim) != dims.end()) return std::nullopt;
-  return fmt::format("windows: {} has head_dim {}, not {}", facts.name, text(dims), head_dim);
+  return fmt::format("windows: {} has head_dim {}, not {}", facts.name, in_words(dims), head_dim);
 }
 
 Refusal why_not_head_dim(const ForwardFacts& facts, const Case& work) {
@@ -33,7 +33,7 @@ Refusal why_not_head_dim(const ForwardFacts& facts, const Case& work) {
   if (dims.empty() && (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0))
     return fmt::format("{} has head_dim 8 to 256 in steps of 8, not {}", facts.name, head_dim);
   if (!dims.empty() && std::find(dims.begin(), dims.end(), head_dim) == dims.end())
-    return fmt::format("{} has head_dim {}, not {}", facts.name, text(dims), head_dim);
+    return fmt::format("{} has head_dim {}, not {}", facts.name, in_words(dims), head_dim);
   return std::nullopt;
 }
 

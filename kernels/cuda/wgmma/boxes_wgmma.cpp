@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/shared/forward_implementation.hpp"
 #include "kernels/cuda/wgmma/wgmma_sectors.hpp"
-#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
+#include "kernels/cuda/wgmma/wgmma_tile_sizes.hpp"
 
 namespace hilbench {
 namespace cuda {

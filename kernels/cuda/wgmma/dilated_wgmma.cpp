@@ -2,7 +2,7 @@
 // compiled for ("": none), and HILBENCH_CUDA_MAJOR, the toolkit's version (0: no CUDA).
 #include "kernels/cuda/shared/forward_implementation.hpp"
 #include "kernels/cuda/wgmma/wgmma_sectors.hpp"
-#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
+#include "kernels/cuda/wgmma/wgmma_tile_sizes.hpp"
 
 namespace hilbench {
 namespace cuda {

@@ -12,7 +12,7 @@
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_block.cuh"
 #include "kernels/cuda/wgmma/wgmma_instance.cuh"
-#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
+#include "kernels/cuda/wgmma/wgmma_tile_sizes.hpp"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
 
 namespace hilbench::cuda {

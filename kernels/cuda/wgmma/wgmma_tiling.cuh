@@ -10,7 +10,7 @@
 #include "kernels/cuda/wgmma/hopper.cuh"
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_gather.cuh"
-#include "kernels/cuda/wgmma/wgmma_tile_rows.hpp"
+#include "kernels/cuda/wgmma/wgmma_tile_sizes.hpp"
 
 namespace hilbench::cuda {
 

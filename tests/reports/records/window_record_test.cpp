@@ -49,6 +49,15 @@ TEST(WindowRecord, ComesBackFromJson) {
     EXPECT_TRUE(made["params"].at(key).is_null()) << key;
 }
 
+TEST(WindowRecord, TilesOfABaselineAreNotRead) {
+  Record record = window_record();
+  record.variant = {BaselineName{"gemm"}};
+  record.variant_id = variant_id(record.variant);
+  json made = to_json(record);
+  made["params"]["key_tiles"] = "aligned";
+  EXPECT_EQ(computed_variant(record_from_json(made)), record.variant);
+}
+
 // Keys of windows are there for branches too, without a value; older records do not have them.
 TEST(WindowRecord, BranchesHaveNullThere) {
   json made = to_json(kernel_record());
