@@ -51,6 +51,7 @@ TEST(WindowRecord, ComesBackFromJson) {
 
 TEST(WindowRecord, TilesOfABaselineAreNotRead) {
   Record record = window_record();
+  record.kind = ImplementationKind::baseline;
   record.variant = {BaselineName{"gemm"}};
   record.variant_id = variant_id(record.variant);
   json made = to_json(record);
