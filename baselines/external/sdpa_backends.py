@@ -113,6 +113,7 @@ def load_fa4(case):
             *torch.cuda.get_device_capability()))
     if case.dtype == "fp32":
         raise Unsupported("fa4: computes fp16 and bf16, not fp32")
+    os.environ.setdefault("FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED", "1")  # of compiled kernels, on disk
     try:
         import flash_attn.cute.interface  # noqa: F401
     except ModuleNotFoundError as error:
