@@ -120,7 +120,11 @@ struct Softmax {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float before = shift[r];
-      shift[r] = fmaxf(before, found[r]);
+      const float rise = fmaxf(before, found[r]) - before;
+      // Of a row that rises because another row of the warp must: sums before this block may be 2^64, and a
+      // factor below 2^-126 would be 0. Where a row must rise, what was summed before is lost beside it.
+      shift[r] =
+          rise > kMostShrink && rise <= kMostShrink + kBelow ? before + kMostShrink : fmaxf(before, found[r]);
       // If the row has seen no key yet, its sum and O are 0.
       factor[r] = shift[r] == -INFINITY ? 1.0f : exp2_fast(before - shift[r]);
     }

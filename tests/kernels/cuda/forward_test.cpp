@@ -124,7 +124,28 @@ TEST(CudaDevice, MovesPartsOfABuffer) {
   EXPECT_TRUE(std::equal(part.begin(), part.end(), values.end() - 10));
 }
 
-class CudaForwardSteep : public testing::TestWithParam<std::tuple<std::int64_t, Dtype, Mask>> {};
+class CudaForwardSteep : public testing::TestWithParam<std::tuple<std::int64_t, Dtype, Mask>> {
+ protected:
+  // 1000 positions, in a segment of their own.
+  static Case parameters() {
+    Case work{.sequence_length = 1000,
+              .pattern = {{1000, 1}},
+              .heads = 2,
+              .kv_heads = 2,
+              .device = DeviceKind::cuda};
+    std::tie(work.head_dim, work.dtype, work.mask) = GetParam();
+    return work;
+  }
+  static void expect_rows(Device& device, const AttentionProblem& problem, std::vector<RowId> ids) {
+    const ExpectedRows expected(problem, std::move(ids));
+    for (const Implementation* implementation : kernels_for(problem.work))
+      for (const char* order : {"linear", "hilbert"}) {
+        const KernelChoice choice{.name = std::string(implementation->name), .order = order};
+        SCOPED_TRACE(testing::Message() << case_id(problem.work) << " " << variant_id({choice}));
+        EXPECT_EQ(expected.mismatch(problem.work, run_on_gpu(device, problem, *implementation, choice)), "");
+      }
+  }
+};
 
 // One key of every 128 has a larger score than all before it, each time at another place of the block: no
 // maximum of earlier keys is large enough.
@@ -132,22 +153,14 @@ TEST_P(CudaForwardSteep, ScoresMayRise) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(11);
   const auto device = open_cuda_device(0);
-  Case work{
-      .sequence_length = 1000, .pattern = {{1000, 1}}, .heads = 2, .kv_heads = 2, .device = DeviceKind::cuda};
-  std::tie(work.head_dim, work.dtype, work.mask) = GetParam();
+  const Case work = parameters();
   AttentionProblem problem(work, random);
   const auto row = static_cast<std::size_t>(work.head_dim * work.heads);
   for (std::size_t t = 128; t < 1000; ++t) {
     if (t % 128 != t / 128 * 2) continue;
     for (std::size_t i = 0; i < row; ++i) problem.k[t * row + i] *= std::exp2(static_cast<float>(t / 128));
   }
-  const ExpectedRows expected(problem, sampled_rows(work, random, 200));
-  for (const Implementation* implementation : kernels_for(work))
-    for (const char* order : {"linear", "hilbert"}) {
-      const KernelChoice choice{.name = std::string(implementation->name), .order = order};
-      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id({choice}));
-      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice)), "");
-    }
+  expect_rows(*device, problem, sampled_rows(work, random, 200));
 }
 
 // A few keys exceed all before them by more than fp32 can tell apart, and only for one row in 16: two of them
@@ -156,9 +169,7 @@ TEST_P(CudaForwardSteep, SingleScoresMayBeHuge) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(23);
   const auto device = open_cuda_device(0);
-  Case work{
-      .sequence_length = 1000, .pattern = {{1000, 1}}, .heads = 2, .kv_heads = 2, .device = DeviceKind::cuda};
-  std::tie(work.head_dim, work.dtype, work.mask) = GetParam();
+  const Case work = parameters();
   AttentionProblem problem(work, random);
   const auto dim = static_cast<std::size_t>(work.head_dim);
   const std::map<std::size_t, float> huge = {{300, 40}, {311, 48}, {700, 200}, {701, 200}, {950, -300}};
@@ -166,17 +177,39 @@ TEST_P(CudaForwardSteep, SingleScoresMayBeHuge) {
     problem.q[i * dim] = i / 2 % 16 == 3 ? 64 : 0;
     problem.k[i * dim] = huge.contains(i / 2) ? huge.at(i / 2) : 0;
   }
-  const ExpectedRows expected(problem, sampled_rows(work, random, 2000));
-  for (const Implementation* implementation : kernels_for(work))
-    for (const char* order : {"linear", "hilbert"}) {
-      const KernelChoice choice{.name = std::string(implementation->name), .order = order};
-      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id({choice}));
-      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, choice)), "");
+  expect_rows(*device, problem, sampled_rows(work, random, 2000));
+}
+
+// Rows of one warp rise apart: for some, a key exceeds the first block by 2^125 and a later one by 2^129,
+// when for others a key exceeds it by more than fp32 holds.
+TEST_P(CudaForwardSteep, RowsMayRiseApart) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  Random random(29);
+  const auto device = open_cuda_device(0);
+  const Case work = parameters();
+  AttentionProblem problem(work, random);
+  const auto dim = static_cast<std::size_t>(work.head_dim);
+  // Exponents of the keys' exponentials, of the first rows and of the others.
+  const std::map<std::size_t, std::pair<float, float>> exponents = {
+      {5, {44, 44}}, {140, {169, 0}}, {300, {173.4F, 300}}};
+  const float unit = std::sqrt(static_cast<float>(work.head_dim)) * std::log(2.0F) / 32;
+  for (std::size_t row = 0; row < 2 * 1000; ++row) {
+    float* q = &problem.q[row * dim];
+    float* k = &problem.k[row * dim];
+    if (const std::size_t place = row / 2 % 16; place % 8 == 3 || place % 8 == 5) {
+      std::fill(q, q + dim, 0.0F);
+      q[place % 8 == 3 ? 0 : 1] = 32;
     }
+    const auto found = exponents.find(row / 2);
+    const auto [first, other] = found == exponents.end() ? std::pair(0.0F, 0.0F) : found->second;
+    k[0] = static_cast<float>(round_to(work.dtype, first * unit));
+    k[1] = static_cast<float>(round_to(work.dtype, other * unit));
+  }
+  expect_rows(*device, problem, sampled_rows(work, random, 2000));
 }
 
 INSTANTIATE_TEST_SUITE_P(Tensors, CudaForwardSteep,
-                         testing::Combine(testing::Values(64, 80, 96, 104, 128, 192, 256),
+                         testing::Combine(testing::Values(40, 64, 80, 96, 104, 128, 192, 256),
                                           testing::Values(Dtype::bf16, Dtype::fp16),
                                           testing::Values(Mask::full, Mask::causal)));
 
