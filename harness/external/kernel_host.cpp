@@ -315,7 +315,8 @@ class KernelHost {
     if (!file.flush()) blame("the output cannot be written", path);
   }
 
-  // As a worker counts its own variants; the first count of a set is not kept.
+  // As a worker counts its own variants; the first count is not kept. One process at a time has the counters
+  // of a GPU, so none stay open.
   json counted(const json& request) {
     const CounterSet set =
         counter_set(request.at("set").get<std::string>(),
@@ -327,8 +328,9 @@ class KernelHost {
       return count(
           set, (*case_)->threads, [&] { caches.restore(); }, [this] { launch(); });
     };
-    if ((*case_)->on_cuda != 0 && std::exchange(counted_set_, set.name) != set.name) once();
+    if ((*case_)->on_cuda != 0) once();
     const auto counters = once();
+    close_counters();
     device_->synchronize();
     return {{"counters", counters_json(counters)}};
   }
@@ -348,8 +350,7 @@ class KernelHost {
   hilbench_tensors tensors_ = {};
   void* state_ = nullptr;
   bool prepared_ = false;
-  std::string counted_set_;  // the last
-  bool untimed_ = false;     // whether an execution goes before the timed ones of a request
+  bool untimed_ = false;  // whether an execution goes before the timed ones of a request
   Clock clock_ = Clock::ordinary;
 };
 

@@ -47,21 +47,31 @@ std::map<std::string, Counter> count_one(const TaskContext& run, VerifiedVariant
   return counters;
 }
 
-// Every variant `counts` times. Each pass over them has a random sequence of its own.
+bool counts_elsewhere(const VerifiedVariant& variant) {
+  return static_cast<bool>(variant.prepared->traits().count);
+}
+
+// Every variant `counts` times. Each pass over them has a random sequence of its own. One process at a time
+// has the counters of a GPU: variants that a process of their own counts come first.
 void count_all(const TaskContext& run, const std::string& name, std::vector<VerifiedVariant>& variants) {
   std::vector<std::map<std::string, Counter>> found(variants.size());
+  const auto count_those = [&](bool elsewhere) {
+    for (std::int64_t pass = 0; pass < run.task.counts; ++pass)
+      for (const std::size_t i :
+           shuffled(variants.size(), run.task.measure.seed + static_cast<std::uint64_t>(pass)))
+        if (counts_elsewhere(variants[i]) == elsewhere)
+          add_counts(found[i], count_one(run, variants[i], name));
+  };
+  if (std::ranges::any_of(variants, counts_elsewhere)) close_counters();
+  count_those(true);
   // The first count of a set finds in the caches what CUPTI wrote when it opened: it is not kept.
   const auto counts_here = [](const VerifiedVariant& variant) {
-    const PreparedTraits& traits = variant.prepared->traits();
-    return traits.why_not_counted.empty() && !traits.count;
+    return variant.prepared->traits().why_not_counted.empty() && !counts_elsewhere(variant);
   };
   if (const auto first = std::ranges::find_if(variants, counts_here);
       run.bench.work.device == DeviceKind::cuda && first != variants.end())
     count_one(run, *first, name);
-  for (std::int64_t pass = 0; pass < run.task.counts; ++pass)
-    for (const std::size_t i :
-         shuffled(variants.size(), run.task.measure.seed + static_cast<std::uint64_t>(pass)))
-      add_counts(found[i], count_one(run, variants[i], name));
+  count_those(false);
   for (std::size_t i = 0; i < found.size(); ++i) variants[i].record.counters.merge(found[i]);
 }
 
