@@ -77,7 +77,7 @@ class GpuTest(PythonCase):
         records = self.check(python)
         for record in records:
             if record["variant"].startswith("mine/"):
-                self.assertEqual(record["environment"]["library"]["launch"], "graph")
+                self.assertEqual(record["environment"]["library"]["launch"], "cuda_graph")
 
     @unittest.skipUnless(shutil.which("compute-sanitizer") and shutil.which("nvcc"), "no compute-sanitizer")
     def test_library_is_clean(self):
