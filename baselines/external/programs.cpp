@@ -218,6 +218,12 @@ std::string embedded_script(std::string_view name) {
          as_module("window_pairs", embedded_window_pairs()) + "\n" + std::string(embedded_torch_windows());
 }
 
+double baseline_tuning_s(std::string_view baseline) {
+  constexpr double kFlexTuningS = 120;  // FLEX_TUNING_S of torch_program.py
+  const bool flex = baseline.starts_with("torch_sdpa.flex") || baseline.starts_with("torch_windows.flex");
+  return flex ? kFlexTuningS : 0;
+}
+
 bool can_be_forked(std::string_view name) {
   return name == kTorchSdpa.name || name == kTorchWindows.name || name == kTorchContextParallel.name ||
          name == kOrigin.name;

@@ -21,6 +21,9 @@ extern const Implementation kOrigin;
 std::string embedded_script(std::string_view name);
 // Whether that script can run in a fork of the server below. False for any other name.
 bool can_be_forked(std::string_view name);
+// Seconds that the program of a baseline ("torch_sdpa.flex") may take to compile and tune a case before
+// anything is measured, if nothing is kept and no single attempt takes longer; 0 if it has no such limit.
+double baseline_tuning_s(std::string_view baseline);
 // A server that imports PyTorch once, and whose forks run scripts (fork_server.py).
 std::string_view embedded_fork_server();
 

@@ -5,7 +5,6 @@ import glob
 import importlib.util
 import os
 import sys
-import time
 import warnings
 
 from torch_program import FLEX_MODE, Unsupported, captured, first_line, gpu_times_ns, import_flex, lse_request
@@ -185,7 +184,7 @@ class Flex:
     Thus only causal masks remain. PRESCALE_QK is not tried: it rounds Q once more, which no other backend does."""
 
     made = {}  # of this case, by what they were compiled for
-    deadline = 0
+    search = None  # of this case
 
     @classmethod
     def of(cls, piece, q, k, v):
@@ -223,12 +222,10 @@ class Flex:
         """Compiles and times; what does not compile is left out. Raises Unsupported if nothing does."""
         times, errors = [], []
         for options in candidates:
-            if times and time.monotonic() > self.deadline:
-                break
             try:
-                self.call(*tensors, options)
-                time_ns = self.time(options, tensors) if len(candidates) > 1 else 0
-                times.append((time_ns, len(times), options))
+                time_ns = self.search.attempt(str(options), lambda: self.tried(options, tensors, len(candidates) > 1))
+                if time_ns is not None:
+                    times.append((time_ns, len(times), options))
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:
@@ -237,7 +234,10 @@ class Flex:
             raise Unsupported(f"flex: does not compile: {errors[0]}")
         return min(times)[2]
 
-    def time(self, options, tensors):
+    def tried(self, options, tensors, timed):
+        self.call(*tensors, options)
+        if not timed:
+            return 0
         graph, _ = captured(lambda: self.call(*tensors, options))
         return min(gpu_times_ns(graph.replay, FLEX_TRIALS))
 

@@ -13,7 +13,7 @@ from request_loop import PROTOCOL, Unsupported, agree, serve
 
 TRIALS = 5
 FLEX_MODE = "max-autotune-no-cudagraphs"  # times tile sizes while it compiles; the graph is the program's own
-FLEX_TUNING_S = 120  # after this much time nothing further is tried, as hilbench waits only so long
+FLEX_TUNING_S = 120  # of a case: programs.cpp tells users the same
 
 torch = None  # imported by Program.hello, so that the answer can say that it is missing
 
@@ -145,6 +145,31 @@ class Clock:
             self.output = self.step()
             times.append(time.perf_counter_ns() - begin)
         return times
+
+
+class Search:
+    """Attempts to compile and time, in FLEX_TUNING_S: none begins that would end later if it took as long as the longest
+    before it. The first always begins."""
+
+    def __init__(self):
+        self.began, self.longest, self.untried = time.monotonic(), 0, []
+
+    def took(self):
+        return time.monotonic() - self.began
+
+    def attempt(self, what, step):
+        """What step() returns; None if there is no time for it."""
+        before = self.took()
+        if self.longest and before + self.longest > FLEX_TUNING_S:
+            self.untried.append(what)
+            return None
+        try:
+            return step()
+        finally:
+            self.longest = max(self.longest, self.took() - before)
+
+    def description(self):
+        return {"tuning_s": round(self.took(), 1), "tuning_limit_s": FLEX_TUNING_S, "untried": self.untried}
 
 
 def wake_gpu():

@@ -18,7 +18,6 @@ a mask; only flex need not), merging with `math`, or with `flex` on a CPU (they 
 multiple of 8, gradients with `fa3`, or with `flex` on a CPU.
 """
 
-import time
 
 import sdpa_backends
 import sdpa_gradients
@@ -29,7 +28,7 @@ from sdpa_backends import (BACKENDS, FA3, FA4, FA4_PACKAGE, FLEX, Flex, attend, 
                            load_fa3, load_fa4, load_flex, tried_fa4)
 from sdpa_gradients import FlexGradients, gradients_of
 from selected_rows import Rows
-from torch_program import (FLEX_MODE, FLEX_TUNING_S, TRIALS, Clock, Unsupported, available_bytes, cudnn_version,
+from torch_program import (FLEX_MODE, TRIALS, Clock, Search, Unsupported, available_bytes, cudnn_version,
                            package_version)
 
 torch = None  # imported late, so that the answer to hello can say that it is missing
@@ -284,7 +283,7 @@ class Gradients(Attention):
 
 def fastest_attention(case, option, inputs):
     """If rows would be gathered by index, one call for each offset may be faster: tries both."""
-    Flex.made, Flex.deadline = {}, time.monotonic() + FLEX_TUNING_S
+    Flex.made, Flex.search = {}, Search()
     made = Gradients if case.backward() else Attention
     together = made(case, option, inputs, "together")
     if not together.gathers:
@@ -345,6 +344,7 @@ class Sdpa(torch_program.Program):
             found["compiled"] = FLEX_MODE
             options = [piece.flex.options for piece in self.attention.pieces]
             found["kernel_options"] = [each for i, each in enumerate(options) if each not in options[:i]]
+            found.update(Flex.search.description())
         return found
 
 

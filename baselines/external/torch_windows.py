@@ -16,22 +16,21 @@ perf_counter. Forward pass on one rank.
 
 import hashlib
 import math
-import time
 import warnings
 
 import torch_program
 import window_pairs
 from kept_choice import TEXTS, KeptChoice
 from natten_windows import Natten
-from torch_program import (FLEX_MODE, FLEX_TUNING_S, TRIALS, Clock, Unsupported, available_bytes, cudnn_version,
-                           first_line, import_flex, lse_request, package_version, processor_name)
+from torch_program import (FLEX_MODE, TRIALS, Clock, Search, Unsupported, available_bytes, cudnn_version, first_line,
+                           import_flex, lse_request, package_version, processor_name)
 from window_pairs import Order, Pairs, Windows, box_for
 
 MASKED, FLEX, BOXES, NATTEN = "", "flex", "flex_boxes", "natten"
 BLOCK_SIZES = (128, 64, 256)  # of queries and keys; the first is FlexAttention's default
 BY_TMA = {"USE_TMA": True}
 OPTIONS = ({}, BY_TMA)  # that are tried
-SEARCH = ["2026-11-26", BLOCK_SIZES, FLEX_MODE]  # change it with fastest_flex(): kept choices are of one search
+SEARCH = ["2026-11-30", BLOCK_SIZES, FLEX_MODE]  # change it with fastest_flex(): kept choices are of one search
 TUNED_FOR = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges", "causal", "batch", "heads",
              "kv_heads", "head_dim", "dtype", "threads", "mask_block", "sequence_length")
 MASK_ROWS = 1024  # of the stored mask that are made at a time
@@ -176,6 +175,7 @@ class Flex:
         self.wanted = lse_request(module) if self.lse else {}
         self.options = dict(options)  # no ROWS_GUARANTEED_SAFE: the first block of a query may hold none of its keys
         self.tuned = "in this process"
+        self.measured_ns = None
         self.left_out = []  # why block sizes or options are not among those that were timed
         self.step = self.attend
 
@@ -220,6 +220,12 @@ class Flex:
             for stored, x in zip(self.stored, self.inputs):
                 stored.copy_(self.moved(x))
 
+    def time_ns(self):
+        """Of an execution, measured once."""
+        if self.measured_ns is None:
+            self.measured_ns = min(Clock(self.case.device, self.step).times_ns(TRIALS))
+        return self.measured_ns
+
     def attend(self):
         result = self.compiled(*self.stored, block_mask=self.mask, enable_gqa=self.case.heads != self.case.kv_heads,
                                kernel_options=self.options, **self.wanted)
@@ -249,15 +255,12 @@ class Flex:
         libraries = {"libraries": [f"FlexAttention, Triton {package_version('triton')}"]} if device == "cuda" else {}
         return {"backends": ["flex"], **libraries, "compiled": FLEX_MODE, "kernel_options": self.options,
                 "tuned": self.tuned, "block_size": self.size, "box": self.box,
-                "computed_over_needed": self.computed / self.pairs, "left_out": self.left_out,
+                "computed_over_needed": self.computed / self.pairs, "left_out": self.left_out, **self.search,
                 **({"permutation": "not in the time"} if self.box else {})}
 
 
-def flex_as_kept(case, inputs, boxes, kept):
-    """With the block size and options that were fastest in an earlier process; None if there are none that work."""
-    choice = kept.read(size=BLOCK_SIZES, options=OPTIONS, left_out=TEXTS)
-    if not choice:
-        return None
+def flex_as_kept(case, inputs, boxes, choice):
+    """With the block size and options that were fastest in an earlier process; None if they no longer work."""
     try:
         work = Flex(case, inputs, choice["size"], boxes, choice["options"])
         work.tuned, work.left_out = "in an earlier process", choice["left_out"]
@@ -270,7 +273,8 @@ def flex_as_kept(case, inputs, boxes, kept):
 
 
 def fastest_flex(case, inputs, boxes):
-    """Compiles and times block sizes, then loads by TMA with the best; what does not compile is left out."""
+    """Compiles and times block sizes, then loads by TMA with the best; what does not compile is left out. What an
+    earlier process found is taken, and what it had no time for is tried."""
     import_flex(case)
     if case.heads % case.kv_heads:
         raise Unsupported(f"flex: {case.heads} heads do not divide among {case.kv_heads} K/V heads")
@@ -278,38 +282,46 @@ def fastest_flex(case, inputs, boxes):
     where = torch.cuda.get_device_name() if case.device == "cuda" else processor_name()
     kept = KeptChoice("flex_windows", [SEARCH, boxes, torch.__version__, package_version("triton"), where, mask,
                                        [vars(case).get(name) for name in TUNED_FOR]])
-    if work := flex_as_kept(case, inputs, boxes, kept):
-        return work
-    deadline, best, errors, complete = time.monotonic() + FLEX_TUNING_S, None, [], True
+    search = Search()
+    choice = kept.read(size=BLOCK_SIZES, options=OPTIONS, left_out=TEXTS, untried=TEXTS)
+    best = choice and search.attempt("", lambda: flex_as_kept(case, inputs, boxes, choice))
+    wanted = choice["untried"] if best else None  # None: all
+    errors = list(best.left_out) if best else []
+
+    def named(size, options):
+        return f"blocks of {size}{', loads by TMA' if options else ''}"
 
     def attempt(size, options=()):
-        nonlocal best, complete
-        if best and time.monotonic() > deadline:
-            complete = False
-            return
-        try:
+        nonlocal best
+        what = named(size, options)
+
+        def compiled_and_timed():
             work = Flex(case, inputs, size, boxes, options)
-            found = min(Clock(case.device, work.step).times_ns(TRIALS))
+            return work, work.time_ns()
+        try:
+            found = search.attempt(what, compiled_and_timed)
         except torch.OutOfMemoryError:
             raise
         except Exception as error:
             why = str(error) if isinstance(error, Unsupported) else f"flex: does not compile: {first_line(error)}"
-            errors.append(f"{why} (blocks of {size}{', loads by TMA' if options else ''})")
+            errors.append(f"{why} ({what})")
             return
-        if not best or found < best[0]:
-            best = found, work
+        if found and (not best or found[1] < best.time_ns()):
+            best = found[0]
 
     for size in BLOCK_SIZES:
-        if size == min(BLOCK_SIZES) or size // 2 < case.sequence_length:  # else a smaller one holds all positions too
+        if size > min(BLOCK_SIZES) and size // 2 >= case.sequence_length:
+            continue  # a smaller one holds all positions too
+        if wanted is None or named(size, ()) in wanted:
             attempt(size)
-    if best and case.device == "cuda" and torch.cuda.get_device_capability() >= (9, 0):
-        attempt(best[1].size, BY_TMA)
+    by_tma = case.device == "cuda" and torch.cuda.get_device_capability() >= (9, 0)
+    if by_tma and wanted != [] and best and not best.options:
+        attempt(best.size, BY_TMA)
     if not best:
         raise Unsupported(errors[0])
-    best[1].left_out = errors
-    if complete:
-        kept.keep({"size": best[1].size, "options": best[1].options, "left_out": errors})
-    return best[1]
+    best.left_out, best.search = errors, search.description()
+    kept.keep({"size": best.size, "options": best.options, "left_out": errors, "untried": search.untried})
+    return best
 
 
 class OnWindows(torch_program.Program):

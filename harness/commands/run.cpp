@@ -17,6 +17,7 @@
 #include "harness/launched/follow.hpp"
 #include "harness/launched/launch.hpp"
 #include "harness/launched/lead.hpp"
+#include "harness/plan/plan_tables.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/stop_signal.hpp"
@@ -123,6 +124,7 @@ ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const Task
   if (arguments.retry_failed) options.retry = Retry::always;
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
+  for (const std::string& line : tuning_lines(run.plan)) fmt::print(stderr, "{}\n", line);
   Progress progress = Progress::for_stream(stderr);
   const RunSummary summary = run_plan(run.sweep, run.plan, run.site, options, progress, runner, committed);
   const ReportInput input = read_results(options.folder);

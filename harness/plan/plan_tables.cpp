@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "baselines/external/programs.hpp"
 #include "harness/plan/expected_time.hpp"
 #include "kernels/base/text/share.hpp"
 #include "reports/view/format.hpp"
@@ -130,6 +133,23 @@ class PlanRows {
 
 }  // namespace
 
+std::vector<std::string> tuning_lines(const Plan& plan) {
+  std::map<std::string, std::size_t> cases;  // by the name of the baseline
+  for (const Comparison& comparison : plan.comparisons)
+    for (const PlannedVariant& planned : comparison.variants)
+      if (!planned.skip && baseline_tuning_s(planned.variant.name()) > 0) ++cases[planned.variant.name()];
+  std::vector<std::string> lines;
+  for (const auto& [name, count] : cases) {
+    const double limit_s = baseline_tuning_s(name);
+    lines.push_back(
+        fmt::format("{} compiles and tunes {} before they are measured: at most {} each, unless one attempt "
+                    "takes longer, and {} in all. What an earlier run kept is taken.",
+                    name, plural(count, "case", "cases"), duration_text(limit_s),
+                    duration_text(limit_s * static_cast<double>(count))));
+  }
+  return lines;
+}
+
 std::string plan_table(const Plan& plan, const Measure& measure, std::size_t counter_sets,
                        const Screen& screen) {
   const PlanRows rows(plan, screen);
@@ -158,6 +178,7 @@ std::string plan_table(const Plan& plan, const Measure& measure, std::size_t cou
                                 plural(plan.comparisons.size(), "case", "cases"),
                                 plural(measured, "variant", "variants"), skipped, seconds));
   if (measured > 0) text += rows.sentence(run_line(plan, measure, counter_sets));
+  for (const std::string& line : tuning_lines(plan)) text += rows.sentence(line);
   if (measure.steady) text += rows.sentence(steady_line(plan, measure));
   text +=
       rows.sentence("Each case also measures a second instance of its reference (its twin), for the noise.");

@@ -26,6 +26,9 @@ from program import Program, npy  # noqa: E402
 DEVICE = os.environ.get("HILBENCH_WINDOWS_DEVICE") or "cpu"
 GRIDS = 200
 RANDOM_CASES = 40
+SMALL = {"batch": 1, "heads": 1, "kv_heads": 1, "head_dim": 16, "pass": "forward", "ring_size": 1, "device": DEVICE,
+         "threads": 1, "dtype": "fp32", "causal": False, "edges": "shift", "window_dilation": [1, 1],
+         "window_stride": [1, 1], "window_causal": [False, False]}
 WINDOWS = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges")
 
 SWEEP = """
@@ -146,6 +149,23 @@ class GeometryTest(torch_rivals.RivalTest):
                                                   ([30, 48, 80], [30, 40, 40], [6, 8, 8], 128, [2, 8, 8]),
                                                   ([64, 64], [16, 48], [4, 16], 64, [4, 16])):
             self.assertEqual(self.box_for(grid, window, stride, volume), box)
+
+    def test_a_search_begins_nothing_that_would_end_too_late(self):
+        now = [0.0]
+
+        def step_of(seconds):
+            now[0] += seconds
+            return seconds
+
+        with unittest.mock.patch("time.monotonic", lambda: now[0]):
+            search = self.module.Search()
+            found = [search.attempt(name, lambda seconds=seconds: step_of(seconds))
+                     for name, seconds in (("a", 50), ("b", 40), ("c", 10), ("d", 5))]
+            self.assertEqual(found, [50, 40, None, None])
+            self.assertEqual(search.description(), {"tuning_s": 90, "tuning_limit_s": 120, "untried": ["c", "d"]})
+            slow = self.module.Search()
+            self.assertEqual(slow.attempt("the first", lambda: step_of(500)), 500)
+            self.assertIsNone(slow.attempt("another", lambda: step_of(1)))
 
     def test_what_is_kept_must_be_a_choice(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -274,10 +294,7 @@ class ProtocolTest(torch_rivals.ProtocolTest):
 
     def test_the_choice_of_a_process_is_kept(self):
         """Unless it is no choice, or of another case."""
-        case = {"batch": 1, "heads": 1, "kv_heads": 1, "head_dim": 16, "pass": "forward", "ring_size": 1,
-                "device": DEVICE, "threads": 1, "dtype": "fp32", "causal": False, "edges": "shift",
-                "window_dilation": [1, 1], "window_stride": [1, 1], "window_causal": [False, False], "grid": [8, 8],
-                "sequence_length": 64}
+        case = {**SMALL, "grid": [8, 8], "sequence_length": 64}
         kept = pathlib.Path(self.environment["TORCHINDUCTOR_CACHE_DIR"], "hilbench")
 
         def tuned(window):
@@ -287,10 +304,30 @@ class ProtocolTest(torch_rivals.ProtocolTest):
 
         self.assertEqual([tuned([3, 3]), tuned([3, 3]), tuned([5, 3])],
                          ["in this process", "in an earlier process", "in this process"])
-        for text in ("no JSON", '{"size": 7, "options": {}, "left_out": []}', '{"size": 64}'):
+        for text in ("no JSON", '{"size": 7, "options": {}, "left_out": [], "untried": []}', '{"size": 64}'):
             for file in kept.iterdir():
                 file.write_text(text)
             self.assertEqual(tuned([3, 3]), "in this process", text)
+
+    def test_what_there_was_no_time_for_is_tried_later(self):
+        case = {**SMALL, "grid": [16, 16], "window": [3, 3], "sequence_length": 256}
+        kept = pathlib.Path(self.environment["TORCHINDUCTOR_CACHE_DIR"], "hilbench")
+
+        def load():
+            answer = self.load(case, "flex", random.Random(3))[1]
+            self.skip_without_compiler(answer.get("unsupported"))
+            self.assertEqual(answer["tuning_limit_s"], 120)
+            self.assertGreaterEqual(answer["tuning_s"], 0)
+            return answer["tuned"], answer["untried"]
+
+        before = set(kept.glob("*"))
+        self.assertEqual(load(), ("in this process", []))
+        (file,) = set(kept.iterdir()) - before
+        choice = json.loads(file.read_text())
+        self.assertEqual(choice["untried"], [])
+        file.write_text(json.dumps({**choice, "size": 128, "untried": ["blocks of 64"]}))
+        self.assertEqual(load()[1], [])
+        self.assertEqual(json.loads(file.read_text())["untried"], [], "tried meanwhile")
 
     def test_lists_of_blocks_are_as_wide_as_the_longest(self):
         """On GPUs: PyTorch times tile sizes with lists of their shape, so width is time. Its kernel reads the list of

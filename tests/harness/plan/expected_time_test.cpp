@@ -1,7 +1,9 @@
 #include "harness/plan/expected_time.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "baselines/external/programs.hpp"
 #include "harness/plan/plan_tables.hpp"
 #include "kernels/implementation.hpp"
 
@@ -57,6 +59,24 @@ TEST(ExpectedTime, StandsUnderThePlan) {
       << table;
   for (Comparison& each : plan.comparisons) each.variants[0].skip = "too large";
   EXPECT_EQ(plan_table(plan).find("A run takes"), std::string::npos) << "there is nothing to run";
+}
+
+TEST(ExpectedTime, TellsWhatRivalsCompile) {
+  Plan plan{.comparisons = {comparison({0.001}), comparison({0.001})}};
+  EXPECT_EQ(plan_table(plan).find("compiles"), std::string::npos);
+  for (Comparison& each : plan.comparisons)
+    for (const char* name : {"torch_windows.flex", "torch_windows"}) {
+      PlannedVariant planned;
+      planned.variant = variant_named(ImplementationKind::baseline, name);
+      each.variants.push_back(planned);
+    }
+  EXPECT_NE(
+      plan_table(plan).find("torch_windows.flex compiles and tunes 2 cases before they are measured: at most "
+                            "2 min 0 s each, unless one attempt takes longer, and 4 min 0 s in all."),
+      std::string::npos)
+      << plan_table(plan);
+  const auto limit = fmt::format("FLEX_TUNING_S = {:g}  ", baseline_tuning_s("torch_sdpa.flex"));
+  EXPECT_NE(embedded_script("torch_sdpa").find(limit), std::string::npos) << "as the script says";
 }
 
 }  // namespace
