@@ -17,7 +17,8 @@ constexpr double kClocksDiffer = 0.02, kSurelyMore_ns = 1e5;
 constexpr double kUnknownOverhead_ns = 5e6;
 constexpr double kMostEmpty_ns = 1e6, kMostEmptyOfRing_ns = 5e6;
 // An execution alone meets sleeping threads and cold caches: it may take half as long again, and this much.
-constexpr double kAlone = 1.5, kAloneBy_ns = 1e5;
+// PyTorch took 0.5 ms more on a Zen 4 core whose memory the system had taken back.
+constexpr double kAlone = 1.5, kAloneBy_ns = 1e5, kAloneOnProcessorBy_ns = 7e5;
 constexpr double kFurtherCores = 0.3;
 // For each execution on a GPU, and in a ring of several processes.
 constexpr double kHost_ns = 2e5, kHostOfRing_ns = 5e6;
@@ -137,7 +138,8 @@ void RequestClock::expect_enough(const std::vector<RequestTimes>& alone) const {
 }
 
 void RequestClock::expect_alike(const std::vector<RequestTimes>& alone, double beside_ns) const {
-  if (reported_ns(alone) <= kAlone * beside_ns + kAloneBy_ns) return;
+  const double by_ns = on_processor_ ? kAloneOnProcessorBy_ns : kAloneBy_ns;
+  if (reported_ns(alone) <= kAlone * beside_ns + by_ns) return;
   throw EnvironmentError({.what = fmt::format("'{}' reports {:.3g} ns for an execution alone in its "
                                               "request, and {:.3g} ns for one beside others",
                                               name_, reported_ns(alone), beside_ns),

@@ -76,7 +76,7 @@ ProbeErrors probe_errors_from_json(const nlohmann::json& json);
 enum class Exponentials { exact, short_ones };
 
 // Checks an output that holds `rows`, those of the probe among them. Without LSE, O alone. Short exponentials
-// may move the LSE of all rows by the same, at most by what verification allows for their rounding.
+// may move the LSE of all rows to one side, that of the median row by 2^-13 at most.
 ProbeErrors compare_probe(const Case& work, const KeyProbe& probe, const OutputReader& output,
                           const OutputRows& rows, int threads, Exponentials kind = Exponentials::exact);
 

@@ -177,13 +177,17 @@ TEST(RequestClock, AnExecutionAloneTakesAsLongAsOneBesideOthers) {
                                          .processor_ns = 2.1 * kMs,
                                          .waited_ns = 0});
   };
-  EXPECT_NO_THROW(clock.expect_alike(alone(2 * kMs), 1.4 * kMs));
+  EXPECT_NO_THROW(clock.expect_alike(alone(20 * kMs), 14 * kMs));
+  EXPECT_NO_THROW(clock.expect_alike(alone(0.7 * kMs), 0.1 * kMs)) << "cold caches";
   EXPECT_NO_THROW(clock.expect_enough(alone(2 * kMs)));
-  EXPECT_THROW(clock.expect_alike(alone(2 * kMs), 1 * kMs), EnvironmentError) << "it computes in one of many";
+  EXPECT_THROW(clock.expect_alike(alone(20 * kMs), 10 * kMs), EnvironmentError)
+      << "it computes in one of many";
   EXPECT_THROW(clock.expect_enough(alone(0.3 * kMs)), EnvironmentError) << "it understates all";
   std::vector<RequestTimes> waits = alone(0.3 * kMs);
   for (RequestTimes& each : waits) each.waited_ns = 1.6 * kMs;
   EXPECT_NO_THROW(clock.expect_enough(waits));
+  const RequestClock of_gpu("x", work_on(DeviceKind::cuda), 1);
+  EXPECT_THROW(of_gpu.expect_alike(alone(0.7 * kMs), 0.1 * kMs), EnvironmentError);
 }
 
 TEST(RequestClock, NoMoreCoresAreUsedThanTheCaseHasThreads) {
