@@ -56,7 +56,7 @@ done
 cp -r "$root/sweeps" "$bundle/sweeps"
 mkdir "$bundle/fakes"
 cp "$build"/tests/fakes/*.so* "$bundle/fakes/"
-for script in gpu_surroundings_test launched_gpu_test launched program plain_attention; do
+for script in gpu_surroundings_test kernels_gpu_test kernel_cases launched_gpu_test launched program plain_attention; do
   cp "$root/tests/program/$script.py" "$bundle/tests/program/"
 done
 cp "$root"/baselines/external/*.py "$bundle/baselines/external/"

@@ -4,6 +4,7 @@
 # Usage: ./run.sh OUT [STEP...]     default: tests sanitize peak simt longest cache claims, which need one GPU
 #   tests       every test that needs a GPU
 #   sanitize    the four tools of compute-sanitizer over the kernels
+#   kernels     kernels of users: what `hilbench init` writes, built by nvcc, run, counted, gated, sanitized
 #   peak, simt, longest, cache, claims   the sweeps of that name; each becomes a store, OUT/SWEEP.tar.xz
 #   steady      what kernels and rivals sustain, with joules, measured and checked as `contribute`: about eight minutes
 #   cpu         on the processor: its peak and the order studies
@@ -42,6 +43,7 @@ if [[ ! -x $here/$hilbench ]]; then
   exit 4
 fi
 cd "$here" || exit 4  # so that the command in the records contains no path of this machine
+cores=$(nproc)
 steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
 # The bundle holds only the program's own libraries; a framework that a sweep starts has its own.
@@ -62,23 +64,28 @@ run_programs() {
     [[ -x $here/bin/$program ]] || continue  # nccl_tests: built only if NCCL's header was found
     for ((part = 0; part < parts; ++part)); do
       GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part timeout 600 "$here/bin/$program" --gtest_brief=1 \
-        >"$out/$program.$part" 2>&1 &
+        >"$out/$program.part$part" 2>&1 &
     done
     status=0
     for job in $(jobs -p); do wait "$job" || status=$?; done
-    cat "$out/$program".[0-9] >"$out/$program.log" && rm "$out/$program".[0-9]
+    cat "$out/$program".part* >"$out/$program.log" && rm "$out/$program".part*
     note "$program" "exit $status, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
   done
 }
 
 run_tests() {
-  parts=4 run_programs cuda_tests
+  parts=$((cores > 24 ? 12 : (cores + 1) / 2)) run_programs cuda_tests  # mostly the oracle, on one core each
   run_programs cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests ring_gpu_tests ring_counters_gpu_tests nccl_tests
   timeout 300 python3 tests/program/gpu_surroundings_test.py bin/hilbench fakes >"$out/gpu_surroundings.log" 2>&1
   note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
   HILBENCH_WINDOWS_DEVICE=cuda timeout 900 python3 tests/baselines/external/torch_windows_test.py bin/hilbench \
     baselines/external/torch_windows.py >"$out/torch_windows.log" 2>&1
   note torch_windows "exit $?, $(tail -1 "$out/torch_windows.log"); 77: no PyTorch here"
+}
+
+run_kernels() {
+  timeout 900 python3 tests/program/kernels_gpu_test.py "$hilbench" >"$out/kernels.log" 2>&1
+  note kernels "exit $?, $(tail -1 "$out/kernels.log")"
 }
 
 # check NAME TOOL PROGRAM FILTER [OPTION...]
@@ -223,7 +230,6 @@ ring_rivals() {
 }
 
 # The steps for processors take ten minutes on 2 cores, and less on many cores, whose executions are shorter.
-cores=$(nproc)
 few_cores() { [[ $cores -le 4 ]]; }
 
 # Prints the processor on which one thread multiplies fastest now: on a shared machine others use units of the cores.
@@ -394,6 +400,7 @@ for step in "${steps[@]}"; do
   case $step in
     tests) run_tests ;;
     sanitize) sanitize ;;
+    kernels) run_kernels ;;
     peak) sweep sweeps/gpu-peak.yaml --allow-external ;;
     simt) sweep sweeps/gpu-simt.yaml ;;
     steady) steady ;;
