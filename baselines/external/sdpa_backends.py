@@ -223,7 +223,8 @@ class Flex:
         times, errors = [], []
         for options in candidates:
             try:
-                time_ns = self.search.attempt(str(options), lambda: self.tried(options, tensors, len(candidates) > 1))
+                time_ns = self.search.attempt(
+                    str(options), lambda: self.tried(options, tensors, len(candidates) > 1), needed=not times)
                 if time_ns is not None:
                     times.append((time_ns, len(times), options))
             except torch.OutOfMemoryError:

@@ -149,7 +149,7 @@ class Clock:
 
 class Search:
     """Attempts to compile and time, in FLEX_TUNING_S: none begins that would end later if it took as long as the longest
-    before it. The first always begins."""
+    before it, unless it is needed, as nothing works so far."""
 
     def __init__(self):
         self.began, self.longest, self.untried = time.monotonic(), 0, []
@@ -157,10 +157,10 @@ class Search:
     def took(self):
         return time.monotonic() - self.began
 
-    def attempt(self, what, step):
+    def attempt(self, what, step, needed):
         """What step() returns; None if there is no time for it."""
         before = self.took()
-        if self.longest and before + self.longest > FLEX_TUNING_S:
+        if not needed and before + self.longest > FLEX_TUNING_S:
             self.untried.append(what)
             return None
         try:

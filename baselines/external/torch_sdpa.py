@@ -18,7 +18,6 @@ a mask; only flex need not), merging with `math`, or with `flex` on a CPU (they 
 multiple of 8, gradients with `fa3`, or with `flex` on a CPU.
 """
 
-
 import sdpa_backends
 import sdpa_gradients
 import selected_rows

@@ -284,7 +284,7 @@ def fastest_flex(case, inputs, boxes):
                                        [vars(case).get(name) for name in TUNED_FOR]])
     search = Search()
     choice = kept.read(size=BLOCK_SIZES, options=OPTIONS, left_out=TEXTS, untried=TEXTS)
-    best = choice and search.attempt("", lambda: flex_as_kept(case, inputs, boxes, choice))
+    best = choice and search.attempt("", lambda: flex_as_kept(case, inputs, boxes, choice), needed=True)
     wanted = choice["untried"] if best else None  # None: all
     errors = list(best.left_out) if best else []
 
@@ -299,7 +299,7 @@ def fastest_flex(case, inputs, boxes):
             work = Flex(case, inputs, size, boxes, options)
             return work, work.time_ns()
         try:
-            found = search.attempt(what, compiled_and_timed)
+            found = search.attempt(what, compiled_and_timed, needed=not best)
         except torch.OutOfMemoryError:
             raise
         except Exception as error:
@@ -320,7 +320,8 @@ def fastest_flex(case, inputs, boxes):
     if not best:
         raise Unsupported(errors[0])
     best.left_out, best.search = errors, search.description()
-    kept.keep({"size": best.size, "options": best.options, "left_out": errors, "untried": search.untried})
+    if wanted != []:
+        kept.keep({"size": best.size, "options": best.options, "left_out": errors, "untried": search.untried})
     return best
 
 

@@ -197,7 +197,6 @@ std::int64_t compare_rows(std::int64_t count, int threads, ProbedRow& worst, con
 // How far short exponentials may move an LSE: twice as far as the median of some rows, since a library may
 // compute 16 of them at a time, and the last few keys of a row exactly. 0 if that is more than they may.
 double moved_by(const Case& work, const KeyProbe& probe, const OutputRows& rows, std::span<const float> lse) {
-  constexpr double kMostMoved = 0x1p-13;  // docs/method.md, Verification
   std::vector<double> moved;
   for (std::size_t i = 0; i < lse.size(); ++i) {
     const std::int64_t keys = keys_of(work, probe, rows.id(static_cast<std::int64_t>(i))).count;
@@ -206,7 +205,7 @@ double moved_by(const Case& work, const KeyProbe& probe, const OutputRows& rows,
   if (moved.empty()) return 0;
   const auto middle = moved.begin() + static_cast<std::ptrdiff_t>(moved.size() / 2);
   std::ranges::nth_element(moved, middle);
-  return std::abs(*middle) <= kMostMoved ? 2 * *middle : 0;
+  return std::abs(*middle) <= 0x1p-13 ? 2 * *middle : 0;  // docs/method.md, Verification
 }
 
 void compare_lses(const Case& work, const KeyProbe& probe, const OutputReader& output, const OutputRows& rows,
