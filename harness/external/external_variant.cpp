@@ -18,6 +18,7 @@ class ExternalVariant final : public PreparedVariant {
         files_(programs.files()),
         order_(stored_order(record.work, record.variant.kernel())),
         program_(programs.load(record)) {
+    program_->computes_on(*bench_.device);
     traits_ = {.library = program_->description(),
                .permute_ns = program_->permute_ns(),
                .devices = program_->devices(),

@@ -124,7 +124,7 @@ double RequestClock::claimed_ns(const RequestTimes& requests, std::int64_t count
 
 void RequestClock::expect_enough(const RequestTimes& requests, std::int64_t count) const {
   const double left = left_ns(requests, count);
-  if (left > kJudgedFrom_ns && claimed_ns(requests, count) < kLeastShare * left)
+  if (left > kJudgedFrom_ns && claimed_ns(requests, count) < kLeastShare * left && !is_shared())
     refuse(requests.reported_ns, requests.wall_ns,
            fmt::format("less than half of what passed in {} requests", count));
 }
@@ -133,13 +133,13 @@ void RequestClock::expect_enough(const std::vector<RequestTimes>& alone) const {
   std::vector<double> left;
   const double reported = reported_ns(alone), claimed = reported * (1 + untimed_);
   for (const RequestTimes& request : alone) left.push_back(left_ns(request, 1));
-  if (claimed + kAloneBy_ns < kLeastShare * median(left))
+  if (claimed + kAloneBy_ns < kLeastShare * median(left) && !is_shared())
     refuse(reported, median(left), "less than half of what passed for one execution");
 }
 
 void RequestClock::expect_alike(const std::vector<RequestTimes>& alone, double beside_ns) const {
   const double by_ns = on_processor_ ? kAloneOnProcessorBy_ns : kAloneBy_ns;
-  if (reported_ns(alone) <= kAlone * beside_ns + by_ns) return;
+  if (reported_ns(alone) <= kAlone * beside_ns + by_ns || is_shared()) return;
   throw EnvironmentError({.what = fmt::format("'{}' reports {:.3g} ns for an execution alone in its "
                                               "request, and {:.3g} ns for one beside others",
                                               name_, reported_ns(alone), beside_ns),
@@ -167,6 +167,7 @@ bool RequestClock::note_busy(double busy_ns, double reported_ns) {
 
 void RequestClock::expect_busy() const {
   if (!requests_.busy_ns || *requests_.busy_reported_ns >= kLeastShare * *requests_.busy_ns) return;
+  if (is_shared()) return;
   throw EnvironmentError(
       {.what = fmt::format("'{}' reports {:.3g} ns for executions in which its GPU was busy "
                            "for {:.3g} ns",

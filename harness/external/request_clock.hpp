@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/case/case.hpp"
@@ -36,6 +38,9 @@ class RequestClock {
   void expect_untimed(int count) { untimed_ = count; }
   // Each execution is recorded by CUPTI, which takes the host far longer than a short kernel the GPU.
   void expect_kernel_records();
+  // `shared` says whether other programs use the GPU. Where they do, too little is not refused: what passed
+  // may be their work. The record says that they do, and gets no verdict.
+  void allow_for_others(std::function<bool()> shared) { shared_ = std::move(shared); }
 
   // What a request without executions took; the shortest of several counts, as far as it may be long. A
   // program that sleeps in it gains nothing on a processor, where its processor time counts.
@@ -74,11 +79,13 @@ class RequestClock {
   double claimed_ns(const RequestTimes& requests, std::int64_t count) const;
   [[noreturn]] void refuse(double reported_ns, double wall_ns, const std::string& why) const;
   double overhead_ns() const;  // of a request
+  bool is_shared() const { return shared_ && shared_(); }
 
   std::string name_;
   bool on_processor_, in_ring_;
   int threads_;
   double host_ns_;  // for each execution
+  std::function<bool()> shared_;
   bool started_ = false;
   bool waits_known_ = true;
   int untimed_ = 0;  // executions of a request

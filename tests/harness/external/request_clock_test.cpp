@@ -213,6 +213,23 @@ TEST(RequestClock, AGpuIsBusyForWhatIsReported) {
   EXPECT_THROW(clock.expect_busy(), EnvironmentError);
 }
 
+// Between the marks of a program another one computes on the same GPU.
+TEST(RequestClock, ASharedGpuIsNoLie) {
+  RequestClock clock("x", work_on(DeviceKind::cuda), 1);
+  clock.allow_for_others([] { return true; });
+  RequestTimes request{.executions = 2, .reported_ns = 1 * kMs, .wall_ns = 90 * kMs, .processor_ns = 8 * kMs};
+  EXPECT_EQ(complaint_of(clock, request), "");
+  EXPECT_NO_THROW(clock.expect_enough({request, request}));
+  EXPECT_NO_THROW(clock.expect_alike({request, request}, 0.1 * kMs));
+  EXPECT_FALSE(clock.note_busy(200 * kMs, 25 * kMs));
+  EXPECT_NO_THROW(clock.expect_busy());
+  request.reported_ns = 95 * kMs;
+  expect_found(complaint_of(clock, request), "more than passed");
+
+  clock.allow_for_others([] { return false; });
+  EXPECT_THROW(clock.expect_busy(), EnvironmentError);
+}
+
 TEST(RequestClock, ACounterThatSawEarlierWorkIsForgotten) {
   RequestClock clock("x", work_on(DeviceKind::cuda), 1);
   EXPECT_FALSE(clock.note_busy(270 * kMs, 35 * kMs));

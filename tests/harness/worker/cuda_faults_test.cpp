@@ -276,6 +276,7 @@ TEST_F(CudaFaults, AnotherProcessOfThisRunIsNotForeign) {
   for (const Record& record : measure({}, ExitCode::done)) EXPECT_EQ(foreign_processes(record), 0);
 }
 
+// CUPTI of CUDA 12.4 lets both count on an H200 (driver 580): then the record says who else used the GPU.
 TEST_F(CudaFaults, AnotherProcessThatCountsTakesTheCountersAndNotTheTimes) {
   const OtherProcess other("counting", OtherProcess::Family::foreign);
   const auto records = measure({}, ExitCode::done, "counters: [default]\n");
@@ -284,9 +285,12 @@ TEST_F(CudaFaults, AnotherProcessThatCountsTakesTheCountersAndNotTheTimes) {
     EXPECT_TRUE(record.time);
     const Counter& counter = record.counters.at("dram_read_bytes");
     std::printf("dram_read_bytes: %s\n", counter.value ? "counted" : counter.reason.c_str());
-    EXPECT_FALSE(counter.value);
-    EXPECT_NE(counter.reason.find("another profiler holds the counting hardware"), std::string::npos)
-        << counter.reason;
+    if (counter.value) {
+      EXPECT_GE(foreign_processes(record), 1);
+    } else {
+      EXPECT_NE(counter.reason.find("another profiler holds the counting hardware"), std::string::npos)
+          << counter.reason;
+    }
   }
 }
 
