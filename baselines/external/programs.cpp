@@ -22,6 +22,7 @@ std::string_view embedded_jax_fa3();
 std::string_view embedded_jax_ring();
 std::string_view embedded_origin();
 std::string_view embedded_kept_choice();
+std::string_view embedded_published_choices();
 std::string_view embedded_natten_windows();
 std::string_view embedded_window_pairs();
 
@@ -214,6 +215,7 @@ std::string embedded_script(std::string_view name) {
            as_module("sdpa_gradients", embedded_sdpa_gradients()) +
            as_module("selected_rows", embedded_selected_rows()) + "\n" + std::string(embedded_torch_sdpa());
   return shared + as_module("kept_choice", embedded_kept_choice()) +
+         as_module("published_choices", embedded_published_choices()) +
          as_module("natten_windows", embedded_natten_windows()) +
          as_module("window_pairs", embedded_window_pairs()) + "\n" + std::string(embedded_torch_windows());
 }

@@ -22,6 +22,7 @@ import torch_program
 import window_pairs
 from kept_choice import TEXTS, KeptChoice
 from natten_windows import Natten
+from published_choices import published_choice
 from torch_program import (FLEX_MODE, TRIALS, Clock, Search, Unsupported, available_bytes, cudnn_version, first_line,
                            import_flex, lse_request, package_version, processor_name)
 from window_pairs import Order, Pairs, Windows, box_for
@@ -259,11 +260,11 @@ class Flex:
                 **({"permutation": "not in the time"} if self.box else {})}
 
 
-def flex_as_kept(case, inputs, boxes, choice):
-    """With the block size and options that were fastest in an earlier process; None if they no longer work."""
+def flex_as_chosen(case, inputs, boxes, choice, tuned):
+    """With the block size and options that were fastest before; None if they no longer work."""
     try:
         work = Flex(case, inputs, choice["size"], boxes, choice["options"])
-        work.tuned, work.left_out = "in an earlier process", choice["left_out"]
+        work.tuned, work.left_out = tuned, choice["left_out"]
         work.step()
         return work
     except torch.OutOfMemoryError:
@@ -274,7 +275,7 @@ def flex_as_kept(case, inputs, boxes, choice):
 
 def fastest_flex(case, inputs, boxes):
     """Compiles and times block sizes, then loads by TMA with the best; what does not compile is left out. What an
-    earlier process found is taken, and what it had no time for is tried."""
+    earlier process found is taken, and what it had no time for is tried; else what published records hold."""
     import_flex(case)
     if case.heads % case.kv_heads:
         raise Unsupported(f"flex: {case.heads} heads do not divide among {case.kv_heads} K/V heads")
@@ -283,8 +284,10 @@ def fastest_flex(case, inputs, boxes):
     kept = KeptChoice("flex_windows", [SEARCH, boxes, torch.__version__, package_version("triton"), where, mask,
                                        [vars(case).get(name) for name in TUNED_FOR]])
     search = Search()
-    choice = kept.read(size=BLOCK_SIZES, options=OPTIONS, left_out=TEXTS, untried=TEXTS)
-    best = choice and search.attempt("", lambda: flex_as_kept(case, inputs, boxes, choice), needed=True)
+    choice, tuned = kept.read(size=BLOCK_SIZES, options=OPTIONS, left_out=TEXTS, untried=TEXTS), "in an earlier process"
+    if not choice and mask is None:
+        choice, tuned = published_choice(where, str(torch.__version__), vars(case), boxes), "in published records"
+    best = choice and search.attempt("", lambda: flex_as_chosen(case, inputs, boxes, choice, tuned), needed=True)
     wanted = choice["untried"] if best else None  # None: all
     errors = list(best.left_out) if best else []
 

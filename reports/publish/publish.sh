@@ -89,3 +89,4 @@ if [[ $# -eq 2 ]]; then
 fi
 "$HILBENCH" site "$folder" -o "$site"
 python3 "$here/generated_blocks.py" fill "$folder"
+[[ ! $folder/.. -ef $here/../published ]] || python3 "$here/flex_choices.py" fill  # FlexAttention's, of all folders
