@@ -35,11 +35,4 @@ nlohmann::json Device::state() const {
   return nullptr;
 }
 
-bool Device::used_by_others() {
-  observe();
-  const nlohmann::json seen = state();
-  const auto foreign = seen.find("foreign_processes");
-  return foreign != seen.end() && foreign->is_number() && foreign->get<std::int64_t>() > 0;
-}
-
 }  // namespace hilbench

@@ -102,8 +102,6 @@ class Device {
   // The name that CUDA_VISIBLE_DEVICES takes for it; empty: no GPU.
   virtual std::string gpu_uuid() const { return ""; }
   virtual nlohmann::json state() const;
-  // Whether state() has seen programs that are not of this run.
-  bool used_by_others();
 
  protected:
   // The system places pages in much the same sequence in each process. A buffer is moved by up to `most`

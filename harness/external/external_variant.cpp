@@ -18,7 +18,7 @@ class ExternalVariant final : public PreparedVariant {
         files_(programs.files()),
         order_(stored_order(record.work, record.variant.kernel())),
         program_(programs.load(record)) {
-    program_->computes_on(*bench_.device);
+    program_->allow_for_others([&bench] { return bench.used_by_others(); });
     traits_ = {.library = program_->description(),
                .permute_ns = program_->permute_ns(),
                .devices = program_->devices(),

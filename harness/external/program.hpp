@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/device/device.hpp"
@@ -58,10 +60,8 @@ class ExternalProgram {
   // Returns the duration of each of `executions` in nanoseconds, by the program's own clock. Throws
   // EnvironmentError besides if that clock contradicts ours.
   std::vector<double> run(std::int64_t executions);
-  // It computes on `device`: where other programs use that too, run() does not throw for too little.
-  void computes_on(Device& device) {
-    clock_.allow_for_others([&device] { return device.used_by_others(); });
-  }
+  // As RequestClock::allow_for_others(): for run() and check_clock().
+  void allow_for_others(std::function<bool()> shared) { clock_.allow_for_others(std::move(shared)); }
   // After the timing: holds what it reports for executions alone in their request against requests for as
   // many as were timed, and what it reports for many against what `device`, on which it computes, was busy
   // meanwhile, if the device tells. Throws like run().

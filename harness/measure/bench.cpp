@@ -11,6 +11,7 @@
 #include "kernels/base/text/hash.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 namespace {
@@ -223,6 +224,11 @@ nlohmann::json Bench::device_state() const {
     state["further"].push_back(std::move(further));
   }
   return state;
+}
+
+bool Bench::used_by_others() {
+  observe();
+  return foreign_processes(device_state()) > 0;
 }
 
 namespace {

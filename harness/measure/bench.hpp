@@ -70,9 +70,11 @@ class Bench {
 
   // observe() notes clocks, temperature, power and other programs of every device; device_state() sums them
   // up. With several devices, `further` lists all but the first, and `foreign_processes` counts the programs
-  // on all of them. Both throw like RingRanks::ask().
+  // on all of them. used_by_others() observes, and says whether there are any, now or before. All throw like
+  // RingRanks::ask().
   void observe();
   nlohmann::json device_state() const;
+  bool used_by_others();
   bool lost() const;  // true if any device is, see Device::lost()
 
   const Case work;

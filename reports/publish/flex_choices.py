@@ -13,6 +13,7 @@ from render import TREE, records_of, sweeps_of
 FILE = TREE / "baselines/external/published_choices.py"
 BEGINS, ENDS = "    # generated\n", "    # end\n"
 sys.path.insert(0, str(FILE.parent))
+from kept_choice import is_one_of  # noqa: E402
 from published_choices import case_key  # noqa: E402
 from torch_windows import BLOCK_SIZES, OPTIONS  # noqa: E402
 
@@ -24,14 +25,17 @@ def choices(root):
     fastest = {}
     for folder, sweep in ((folder, sweep) for folder in sorted(root.iterdir()) for sweep in sweeps_of(folder)):
         for record in records_of(folder, sweep):
-            case, library = record["params"], (record["environment"] or {}).get("library") or {}
+            case = record["params"]
             if (record["variant"] not in BOXES or record["status"] != "ok" or case["device"] != "cuda" or
-                    not case["grid"] or library.get("block_size") not in BLOCK_SIZES or
-                    library.get("kernel_options") not in OPTIONS):
+                    not case["grid"]):
                 continue
-            machine = record["environment"]["device"]["name"], library["version"].removeprefix("PyTorch ")
+            library = record["environment"]["library"]  # as the program says it: perhaps a stranger's
+            size, options, version = (library.get(name) for name in ("block_size", "kernel_options", "version"))
+            if not (is_one_of(size, BLOCK_SIZES) and is_one_of(options, OPTIONS) and isinstance(version, str)):
+                continue
+            machine = record["environment"]["device"]["name"], version.removeprefix("PyTorch ")
             key = case_key(case, BOXES[record["variant"]])
-            found = record["time_ns"]["median"], (library["block_size"], library["kernel_options"])
+            found = record["time_ns"]["median"], (size, options)
             known = fastest.setdefault(machine, {})
             if key not in known or found[0] < known[key][0]:
                 known[key] = found
@@ -46,20 +50,19 @@ def lines(fastest):
         yield "    },\n"
 
 
-def main(arguments):
-    if len(arguments) not in (1, 2) or arguments[0] not in ("fill", "check"):
-        sys.exit(f"usage: flex_choices.py fill|check [FOLDER]   default: {TREE / 'reports/published'}")
-    root = pathlib.Path(arguments[1]) if len(arguments) == 2 else TREE / "reports/published"
+def main(command):
     before = FILE.read_text()
     head, _, rest = before.partition(BEGINS)
     _, _, tail = rest.partition(ENDS)
-    text = head + BEGINS + "".join(lines(choices(root))) + ENDS + tail
-    if arguments[0] == "check":
-        if text != before:
-            sys.exit(f"{FILE.name} differs from the records: flex_choices.py fill")
-        return
-    FILE.write_text(text)
+    text = head + BEGINS + "".join(lines(choices(TREE / "reports/published"))) + ENDS + tail
+    if command == "fill":
+        FILE.write_text(text)
+    elif text != before:
+        sys.exit(f"{FILE.name} differs from the records: flex_choices.py fill")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if len(sys.argv) != 2 or sys.argv[1] not in ("fill", "check"):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    main(sys.argv[1])

@@ -2,7 +2,7 @@
 # Tests and measures on this machine, from the bundle that pack.sh makes or from a built tree; the steps tests, sanitize
 # and ring-tests need the bundle. Logs and stores go to OUT; a summary is printed last and written to OUT/summary.txt.
 # Usage: ./run.sh OUT [STEP...]     default: tests sanitize peak simt longest cache claims, which need one GPU
-#   tests       every test that needs a GPU
+#   tests       every test that needs a GPU; some fail if anything else uses it
 #   sanitize    the four tools of compute-sanitizer over the kernels
 #   kernels     kernels of users: what `hilbench init` writes, built by nvcc, run, counted, gated, sanitized
 #   peak, simt, longest, cache, claims   the sweeps of that name; each becomes a store, OUT/SWEEP.tar.xz

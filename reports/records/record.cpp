@@ -34,8 +34,12 @@ bool computes_other_function(const Record& record) {
 
 std::int64_t foreign_processes(const Record& record) {
   const auto state = record.environment->find("device_state");
-  if (state == record.environment->end() || !state->is_object()) return 0;
-  const nlohmann::json foreign = state->value("foreign_processes", nlohmann::json());
+  return state == record.environment->end() ? 0 : foreign_processes(*state);
+}
+
+std::int64_t foreign_processes(const nlohmann::json& device_state) {
+  if (!device_state.is_object()) return 0;
+  const nlohmann::json foreign = device_state.value("foreign_processes", nlohmann::json());
   return foreign.is_number_integer() ? foreign.get<std::int64_t>() : 0;
 }
 

@@ -181,9 +181,10 @@ bool computes_other_function(const Record& record);
 // Whether it is of an output that was verified and timed.
 bool measured_right(const Record& record);
 
-// Number of other processes that used the device during the timing. If there are any, its times
-// give no ratio.
+// Number of other processes that used the device during the timing, by the record or its `device_state`. If
+// there are any, its times give no ratio.
 std::int64_t foreign_processes(const Record& record);
+std::int64_t foreign_processes(const nlohmann::json& device_state);
 
 // The counter of that name, read or not; null if the record has none.
 const Counter* find_counter(const Record& record, std::string_view name);

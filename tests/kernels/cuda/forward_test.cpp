@@ -126,50 +126,47 @@ TEST(CudaDevice, MovesPartsOfABuffer) {
 
 class CudaForwardSteep : public testing::TestWithParam<std::tuple<std::int64_t, Dtype, Mask>> {
  protected:
-  // 1000 positions, in a segment of their own.
-  static Case parameters() {
-    Case work{.sequence_length = 1000,
-              .pattern = {{1000, 1}},
-              .heads = 2,
-              .kv_heads = 2,
-              .device = DeviceKind::cuda};
+  void SetUp() override {
+    if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+    device_ = open_cuda_device(0);
     std::tie(work.head_dim, work.dtype, work.mask) = GetParam();
-    return work;
   }
-  static void expect_rows(Device& device, const AttentionProblem& problem, std::vector<RowId> ids) {
+  void expect_rows(const AttentionProblem& problem, std::vector<RowId> ids) {
     const ExpectedRows expected(problem, std::move(ids));
     for (const Implementation* implementation : kernels_for(problem.work))
       for (const char* order : {"linear", "hilbert"}) {
         const KernelChoice choice{.name = std::string(implementation->name), .order = order};
         SCOPED_TRACE(testing::Message() << case_id(problem.work) << " " << variant_id({choice}));
-        EXPECT_EQ(expected.mismatch(problem.work, run_on_gpu(device, problem, *implementation, choice)), "");
+        EXPECT_EQ(expected.mismatch(problem.work, run_on_gpu(*device_, problem, *implementation, choice)),
+                  "");
       }
   }
+
+  // 1000 positions, in a segment of their own.
+  Case work{
+      .sequence_length = 1000, .pattern = {{1000, 1}}, .heads = 2, .kv_heads = 2, .device = DeviceKind::cuda};
+
+ private:
+  std::unique_ptr<Device> device_;
 };
 
 // One key of every 128 has a larger score than all before it, each time at another place of the block: no
 // maximum of earlier keys is large enough.
 TEST_P(CudaForwardSteep, ScoresMayRise) {
-  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(11);
-  const auto device = open_cuda_device(0);
-  const Case work = parameters();
   AttentionProblem problem(work, random);
   const auto row = static_cast<std::size_t>(work.head_dim * work.heads);
   for (std::size_t t = 128; t < 1000; ++t) {
     if (t % 128 != t / 128 * 2) continue;
     for (std::size_t i = 0; i < row; ++i) problem.k[t * row + i] *= std::exp2(static_cast<float>(t / 128));
   }
-  expect_rows(*device, problem, sampled_rows(work, random, 200));
+  expect_rows(problem, sampled_rows(work, random, 200));
 }
 
 // A few keys exceed all before them by more than fp32 can tell apart, and only for one row in 16: two of them
 // in one block, later two alike.
 TEST_P(CudaForwardSteep, SingleScoresMayBeHuge) {
-  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(23);
-  const auto device = open_cuda_device(0);
-  const Case work = parameters();
   AttentionProblem problem(work, random);
   const auto dim = static_cast<std::size_t>(work.head_dim);
   const std::map<std::size_t, float> huge = {{300, 40}, {311, 48}, {700, 200}, {701, 200}, {950, -300}};
@@ -177,16 +174,13 @@ TEST_P(CudaForwardSteep, SingleScoresMayBeHuge) {
     problem.q[i * dim] = i / 2 % 16 == 3 ? 64 : 0;
     problem.k[i * dim] = huge.contains(i / 2) ? huge.at(i / 2) : 0;
   }
-  expect_rows(*device, problem, sampled_rows(work, random, 2000));
+  expect_rows(problem, sampled_rows(work, random, 2000));
 }
 
 // Rows of one warp rise apart: for some, a key exceeds the first block by 2^125 and a later one by 2^129,
 // when for others a key exceeds it by more than fp32 holds.
 TEST_P(CudaForwardSteep, RowsMayRiseApart) {
-  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(29);
-  const auto device = open_cuda_device(0);
-  const Case work = parameters();
   AttentionProblem problem(work, random);
   const auto dim = static_cast<std::size_t>(work.head_dim);
   // Exponents of the keys' exponentials, of the first rows and of the others.
@@ -205,7 +199,7 @@ TEST_P(CudaForwardSteep, RowsMayRiseApart) {
     k[0] = static_cast<float>(round_to(work.dtype, first * unit));
     k[1] = static_cast<float>(round_to(work.dtype, other * unit));
   }
-  expect_rows(*device, problem, sampled_rows(work, random, 2000));
+  expect_rows(problem, sampled_rows(work, random, 2000));
 }
 
 INSTANTIATE_TEST_SUITE_P(Tensors, CudaForwardSteep,

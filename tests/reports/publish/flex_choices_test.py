@@ -21,11 +21,12 @@ CASE = {"grid": [64, 32], "window": [13, 13], "window_dilation": [1, 2], "window
         "head_dim": 128, "dtype": "bf16"}
 
 
-def record(variant="torch_windows.flex", ns=1000, size=64, options=None, status="ok", **params):
+def record(variant="torch_windows.flex", ns=1000, size=64, options=None, status="ok",
+           version="PyTorch 2.11.0+cu130", **params):
     return {"variant": variant, "status": status, "time_ns": {"median": ns},
             "params": {**CASE, "device": "cuda", "ring_size": 1, **params},
             "environment": {"device": {"name": "a GPU"},
-                            "library": {"version": "PyTorch 2.11.0+cu130", "block_size": size,
+                            "library": {"version": version, "block_size": size,
                                         "kernel_options": options or {}}}}
 
 
@@ -58,10 +59,10 @@ class FlexChoicesTest(unittest.TestCase):
 
     def test_other_records_are_left_out(self):
         self.assertEqual(self.choices(record(device="cpu"), record(status="failed"), record(grid=None), record(size=None),
-                                      record(size=7), record(options={"USE_TMA": 3}), record(variant="dilated/linear")), {})
+                                      record(size=7), record(size=64.0), record(options={"USE_TMA": 3}), record(version=3), record(variant="dilated/linear")), {})
 
     def test_the_file_is_as_the_records_say(self):
-        flex_choices.main(["check"])
+        flex_choices.main("check")
 
 
 if __name__ == "__main__":
