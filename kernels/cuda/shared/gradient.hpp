@@ -38,7 +38,7 @@ struct alignas(16) KeyTile {
   std::int32_t run_begin = 0;  // of `runs`
   std::int32_t run_count = 0;
   std::int32_t key_number = 0;  // of key 0 in its list
-  std::int32_t unused = 0;
+  std::int32_t turn = 0;        // how many tiles of its list come before it: those of earlier positions
 };
 
 // Tensors lie as in Operands. Gradients of q, k and v lie like q, k and v.
@@ -66,15 +66,24 @@ struct GradientParams {
   const QueryRun* runs = nullptr;
   std::int32_t tile_count = 0;
   std::int32_t key_tile_count = 0;
+  // Null, or zeros: how many tiles of keys have begun, then of each block of turn_queries queries of a run
+  // how many have added to dQ. A run has turn_blocks such counts.
+  std::int32_t* turns = nullptr;
+  std::int32_t turn_blocks = 0;
   BranchDropout dropout;  // as in ForwardParams
 };
 
-// A kernel prepared for one shape, which computes a branch in two launches: each computes scores anew, and no
-// two blocks write one row, so that two runs give the same bits.
+// A kernel prepared for one shape, which computes a branch in one launch or two. In two, each computes scores
+// anew, and no two blocks write one row. In one, blocks of keys add to dQ in turn (GradientParams::turns). So
+// two runs give the same bits.
 class GradientKernel {
  public:
   virtual ~GradientKernel() = default;
-  // Enqueues both launches. Does not synchronise. Throws CudaError if one is refused.
+  // Queries of a block whose sums tiles of keys add in turn; 0: it has no such launch. It needs dQ in fp32,
+  // of zeros or of what it adds to.
+  virtual int turn_queries() const { return 0; }
+  // Enqueues the launches: one if `params` has turns. Does not synchronise. Throws CudaError if one is
+  // refused.
   virtual void launch(const GradientParams& params, cudaStream_t stream) = 0;
 };
 

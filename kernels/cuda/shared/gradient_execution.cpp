@@ -53,7 +53,7 @@ class GradientExecution final : public Execution {
     q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, choice_, index.q_slots));
     branches_.clear();
     for (const BranchIndex& branch : index.branches)
-      branches_.emplace_back(work_, choice_, branch, tile_rows_);
+      branches_.emplace_back(work_, choice_, branch, tile_rows_, kernel_->turn_queries());
   }
 
   void run(const Operands& operands, const Index& index) override {
@@ -71,7 +71,8 @@ class GradientExecution final : public Execution {
     params.kv_rows = static_cast<std::int32_t>(index.kv_rows);
     params.scale = 1 / std::sqrt(static_cast<float>(work_.head_dim));
     params.q_slots = q_slots_.data();
-    if (branches_add(work_) || leaves_rows(work_)) {
+    const bool in_turn = kernel_->turn_queries() > 0 && (summed || work_.dtype == Dtype::fp32);
+    if (in_turn || branches_add(work_) || leaves_rows(work_)) {
       const std::size_t bytes = summed ? sizeof(float) : static_cast<std::size_t>(dtype_bytes(work_.dtype));
       HILBENCH_CUDA(cudaMemsetAsync(params.d_q, 0, elements(work_, work_.heads) * bytes, nullptr));
       HILBENCH_CUDA(cudaMemsetAsync(params.d_k, 0, elements(work_, work_.kv_heads) * bytes, nullptr));
@@ -79,6 +80,7 @@ class GradientExecution final : public Execution {
     }
     for (std::size_t number = 0; number < branches_.size(); ++number) {
       branches_[number].describe(params);
+      if (in_turn) branches_[number].begin_turns(params);
       params.dropout = branch_dropout(work_, number);
       kernel_->launch(params, nullptr);
     }
@@ -93,11 +95,15 @@ class GradientExecution final : public Execution {
  private:
   struct TilesOfBranch {
     TilesOfBranch(const Case& work, const KernelChoice& choice, const BranchIndex& branch,
-                  std::int32_t tile_rows)
+                  std::int32_t tile_rows, std::int32_t turn_queries)
         : queries(work, choice, branch) {
       const KeyTileLists made = key_tile_lists(work, branch, tile_rows);
       key_tiles = DeviceMemory<KeyTile>(made.tiles);
       runs = DeviceMemory<QueryRun>(made.runs);
+      if (turn_queries == 0 || made.runs.empty()) return;
+      const std::int32_t most = std::ranges::max(made.runs, {}, &QueryRun::count).count;
+      turn_blocks = (most + turn_queries - 1) / turn_queries;
+      turns = DeviceMemory<std::int32_t>(1 + made.runs.size() * static_cast<std::size_t>(turn_blocks));
     }
     void describe(GradientParams& params) const {
       params.query_step = queries.query_step;
@@ -111,10 +117,18 @@ class GradientExecution final : public Execution {
       params.key_tile_count = static_cast<std::int32_t>(key_tiles.size());
       params.runs = runs.data();
     }
+    void begin_turns(GradientParams& params) {
+      params.turns = turns.data();
+      params.turn_blocks = turn_blocks;
+      if (turns.data() != nullptr)
+        HILBENCH_CUDA(cudaMemsetAsync(turns.data(), 0, turns.size() * sizeof(std::int32_t), nullptr));
+    }
 
     BranchImage queries;
     DeviceMemory<KeyTile> key_tiles;
     DeviceMemory<QueryRun> runs;
+    DeviceMemory<std::int32_t> turns;
+    std::int32_t turn_blocks = 0;
   };
 
   Case work_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 
 namespace hilbench::cuda {
@@ -42,6 +43,7 @@ KeyTileLists key_tile_lists(const Case& work, const BranchIndex& branch, std::in
     const std::vector<QueryRun> runs = runs_of(tiles);
     const auto run_begin = static_cast<std::int32_t>(made.runs.size());
     made.runs.insert(made.runs.end(), runs.begin(), runs.end());
+    const std::size_t first_tile = made.tiles.size();
     for (std::int64_t first = begin; first < end; first += rows) {
       const auto at = static_cast<std::size_t>(first);
       KeyTile tile;
@@ -59,15 +61,20 @@ KeyTileLists key_tile_lists(const Case& work, const BranchIndex& branch, std::in
       }
       made.tiles.push_back(tile);
     }
+    // A block of queries is seen by the first tiles of this sequence, and by none behind them.
+    const auto of_list = std::span(made.tiles).subspan(first_tile);
+    std::ranges::stable_sort(of_list, {}, &KeyTile::first_position);
+    for (std::size_t i = 0; i < of_list.size(); ++i) of_list[i].turn = static_cast<std::int32_t>(i);
   }
-  const auto pairs_of = [&](const KeyTile& tile) {
+  // Longest first; of one list, in turn: who waits waits for a tile that has begun.
+  const auto queries_of = [&](const KeyTile& tile) {
     std::int64_t queries = 0;
     for (std::int32_t run = 0; run < tile.run_count; ++run)
       queries += queries_from(made.runs[static_cast<std::size_t>(tile.run_begin + run)],
                               branch.tiles.front().query_step, tile.first_position);
-    return queries * tile.key_count;
+    return queries;
   };
-  std::ranges::stable_sort(made.tiles, std::ranges::greater(), pairs_of);
+  std::ranges::stable_sort(made.tiles, std::ranges::greater(), queries_of);
   return made;
 }
 

@@ -10,7 +10,7 @@
 namespace hilbench::cuda {
 
 struct KeyTileLists {
-  std::vector<KeyTile> tiles;  // those with most pairs first
+  std::vector<KeyTile> tiles;  // those that most queries see first; of one list by `turn`
   std::vector<QueryRun> runs;
 };
 

@@ -81,7 +81,7 @@ __device__ __forceinline__ float4 widen_four(Dtype dtype, const uint4& from) {
   return to;
 }
 
-// Rows warp_row .. + kWarpRows - 1, transposed: [kHeadDim][kWarpRows]; zeros past the last row and past
+// Rows warp_row .. + kWarpRows - 1, transposed: [kHeadDim][kRowPitch]; zeros past the last row and past
 // head_dim. A lane reads along one row.
 template <typename Shape>
 __device__ __forceinline__ void load_transposed(const GradientRows& rows, Dtype dtype, int head_dim,
@@ -95,10 +95,10 @@ __device__ __forceinline__ void load_transposed(const GradientRows& rows, Dtype 
     uint4 held = make_uint4(0, 0, 0, 0);
     if (inside && column < head_dim) held = load_four(dtype, from, column);
     const float4 values = widen_four(dtype, held);
-    to[column * Shape::kWarpRows + row] = values.x;
-    to[(column + 1) * Shape::kWarpRows + row] = values.y;
-    to[(column + 2) * Shape::kWarpRows + row] = values.z;
-    to[(column + 3) * Shape::kWarpRows + row] = values.w;
+    to[column * Shape::kRowPitch + row] = values.x;
+    to[(column + 1) * Shape::kRowPitch + row] = values.y;
+    to[(column + 2) * Shape::kRowPitch + row] = values.z;
+    to[(column + 3) * Shape::kRowPitch + row] = values.w;
   }
 }
 

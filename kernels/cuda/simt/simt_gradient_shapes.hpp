@@ -17,6 +17,7 @@ struct GradientShape {
   static constexpr int kBlocksPerSm = kBlocksPerSm_;
   static constexpr int kThreads = kPairs * 2 * kWarpLanes;
   static constexpr int kWarpRows = kRowLanes * kRowsPerLane;
+  static constexpr int kRowPitch = kWarpRows;  // floats, of a line of transposed rows
   static constexpr int kRows = kPairs * kWarpRows;
   static constexpr int kKeys = kColumnLanes * kKeysPerLane;
   static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);
@@ -29,7 +30,31 @@ struct GradientShape {
   // Two tensors of rows, two of columns, P and dS of each pair, and the statistics of the columns.
   static constexpr int kSharedBytes =
       (2 * kRows * kHeadDim + 2 * kKeys * kRowStride + 2 * kPairs * kWeights + 2 * kKeys) * 4;
+  static constexpr bool kInTurn = false;
 };
+
+// A block of keys that adds to dQ besides. Transposed rows of K are read along the keys too: the pitch keeps
+// the lanes on different banks. A tile of dQ has 32 queries and 32 columns; warps with the same tile take
+// parts of the keys.
+template <typename Shape>
+struct InTurn : Shape {
+  static constexpr bool kInTurn = true;
+  static constexpr int kRowPitch = Shape::kWarpRows + 4;
+  static constexpr int kSharedBytes = Shape::kSharedBytes + 2 * Shape::kPairs * Shape::kHeadDim * 4 * 4;
+  static constexpr int kColumnTiles = Shape::kHeadDim / 32;
+  static constexpr int kTiles = Shape::kKeys / 32 * kColumnTiles;
+  static constexpr int kParts = 2 * Shape::kPairs / kTiles;
+};
+// Whether warps divide among the tiles, and parts of a tile find room where the weights of a pair were.
+template <typename Shape>
+constexpr bool has_turns() {
+  if constexpr (Shape::kPrefetches && Shape::kKeys % 32 == 0) {
+    using Turns = InTurn<Shape>;
+    return 2 * Shape::kPairs % Turns::kTiles == 0 && Shape::kPairs % Turns::kParts == 0 &&
+           (Turns::kParts == 1 || (Turns::kTiles <= Shape::kPairs && Shape::kWeights >= 32 * 32));
+  }
+  return false;
+}
 
 // head_dim, rows and keys of a lane, pairs, blocks on a multiprocessor
 using SmallGradients64 = GradientShape<64, 8, 4, 1, 2>;

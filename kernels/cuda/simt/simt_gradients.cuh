@@ -2,7 +2,8 @@
 // are storage only (docs/definitions.md, "Backward"; FlashAttention-2, arXiv 2307.08691, algorithm 2). Two
 // kernels, each of which computes S and dP anew: query_gradients() has a tile of queries in its rows and keys
 // in its columns, key_gradients() a tile of keys in its rows and, in its columns, the queries that see it. A
-// row is written by one block, without atomics.
+// row is written by one block. Or one kernel, where gradients are stored in fp32: blocks of keys add their
+// part of dQ, in turn, so that the sums have one sequence.
 //
 // A block has pairs of warps. The two warps of a pair have the same rows: the first computes S and P, the
 // second dP and dS, at the same time. Then each computes a gradient of keys, or half the columns of dQ. So
@@ -30,9 +31,11 @@ struct PairOfWarps {
   bool second;            // of the pair's warps
   int warp_row;           // first row of the pair
   int first_row;          // of the lane
+  float* all_rows;        // of K, transposed, pair by pair
   float* rows;            // of this warp's tensor, transposed
   float* first_columns;   // [kKeys][kRowStride]: K or Q
   float* second_columns;  // V or dO
+  float* all_weights;     // P and dS of each pair
   float* weights;         // of the pair: P, transposed
   float* changes;         // of the pair: dS, transposed
   float* lse2;            // [kKeys], of queries in columns
@@ -47,10 +50,13 @@ struct PairOfWarps {
     warp_row = pair * Shape::kWarpRows;
     first_row = warp_row + row_lane * 4;
     float* at = reinterpret_cast<float*>(shared);
-    rows = at + ((second ? Shape::kRows : 0) + warp_row) * Shape::kHeadDim;
-    at += 2 * Shape::kRows * Shape::kHeadDim;
+    constexpr int kPairRows = Shape::kHeadDim * Shape::kRowPitch;
+    all_rows = at;
+    rows = at + ((second ? Shape::kPairs : 0) + pair) * kPairRows;
+    at += 2 * Shape::kPairs * kPairRows;
     first_columns = at, at += Shape::kKeys * Shape::kRowStride;
     second_columns = at, at += Shape::kKeys * Shape::kRowStride;
+    all_weights = at;
     weights = at + 2 * pair * Shape::kWeights, changes = weights + Shape::kWeights;
     at += 2 * Shape::kPairs * Shape::kWeights;
     lse2 = at, delta = at + Shape::kKeys;
@@ -200,26 +206,123 @@ __device__ __forceinline__ void compute_query_tile(const GradientParams& params,
                           params.scale, sums);
 }
 
-// The blocks of queries of a tile's runs, in their sequence.
+// The blocks of queries of a tile's runs, the last of a run first: under a causal mask all tiles of a list
+// begin there.
 struct QueryBlocks {
   const QueryRun* runs;
   int count, step, first_position;
   int number = -1;  // of the run
   QueryRun run;
-  int next = 0;  // query of the run at which the next block begins
+  int first = 0, least = 0;  // queries of the run at which this block begins, and the last of this tile
 
-  // Goes to the next block; false after the last.
-  __device__ __forceinline__ bool advance(int keys) {
-    if (number >= 0) next += keys;
-    while (number < 0 || next >= run.count) {
+  // Goes to the next block of `queries`; false after the last.
+  __device__ __forceinline__ bool advance(int queries) {
+    if (number >= 0) first -= queries;
+    while (number < 0 || first < least) {
       if (++number >= count) return false;
       run = runs[number];
-      const int before = first_position - run.first;                 // queries before it see nothing
-      next = before > 0 ? (before + step - 1) / step / 16 * 16 : 0;  // where a patch of dropout begins
+      const int before = first_position - run.first;  // queries before it see nothing
+      least = before > 0 ? (before + step - 1) / step / queries * queries : 0;
+      first = (run.count - 1) / queries * queries;
     }
     return true;
   }
 };
+
+// Where tiles of keys take turns to add to a block of dQ. A tile waits for those of its list before it, which
+// have begun before it.
+class Turns {
+ public:
+  __device__ __forceinline__ Turns(std::int32_t* counts, int turn) : counts_(counts), turn_(turn) {}
+  // One thread of the block: until the tiles before this one have added.
+  __device__ __forceinline__ void wait(int block) {
+    now_ = counts_ + block;
+    while (*static_cast<volatile std::int32_t*>(now_) != turn_) continue;
+    __threadfence();
+  }
+  // The same thread, once all threads of the block have added and met.
+  __device__ __forceinline__ void pass_on() {
+    if (now_ == nullptr) return;
+    __threadfence();
+    *static_cast<volatile std::int32_t*>(now_) = turn_ + 1;
+    now_ = nullptr;
+  }
+
+ private:
+  std::int32_t* counts_;
+  std::int32_t* now_ = nullptr;
+  int turn_;
+};
+
+// Adds the part of the block's keys to dQ: dS of its queries times all rows of K. `works(p)`: whether pair p
+// has computed dS. All threads call it when that is there; afterwards nobody reads the weights, dS or K.
+template <typename Shape, class Works>
+__device__ __forceinline__ void add_in_turn(const PairOfWarps<Shape>& warps, const Works& works,
+                                            const GradientRows& d_q, int first_query, int head_dim,
+                                            float scale, Turns& turns, int block) {
+  constexpr int kRows = 8, kColumns = 4;
+  const int warp = threadIdx.x / kWarpLanes, part = warp / Shape::kTiles, tile = warp % Shape::kTiles;
+  const int query = tile / Shape::kColumnTiles * 32 + warps.row_lane;      // and every 4th
+  const int column = tile % Shape::kColumnTiles * 32 + warps.column_lane;  // and every 8th
+  float sums[kRows][kColumns] = {};
+#pragma unroll 1
+  for (int pair = part * Shape::kPairs / Shape::kParts; pair < (part + 1) * Shape::kPairs / Shape::kParts;
+       ++pair) {
+    if (!works(pair)) continue;
+    const float* const changes =
+        warps.all_weights + (2 * pair + 1) * Shape::kWeights + query * Shape::kWeightStride;
+    const float* const keys =
+        warps.all_rows + pair * Shape::kHeadDim * Shape::kRowPitch + column * Shape::kRowPitch;
+#pragma unroll 2
+    for (int key = 0; key < Shape::kWarpRows; key += 4) {
+      float a[kRows][4], b[kColumns][4];
+#pragma unroll
+      for (int x = 0; x < kColumns; ++x) read_quad(keys + x * kColumnLanes * Shape::kRowPitch + key, b[x]);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) read_quad(changes + i * kRowLanes * Shape::kWeightStride + key, a[i]);
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+#pragma unroll
+          for (int x = 0; x < kColumns; ++x) sums[i][x] = fmaf(a[i][e], b[x][e], sums[i][x]);
+    }
+  }
+  // Parts meet where P was.
+  float* const room = warps.all_weights + 2 * tile * Shape::kWeights + warps.lane * 4;
+  for (int other = 1; other < Shape::kParts; ++other) {
+    if (part == other)
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+        *reinterpret_cast<float4*>(room + i * kWarpLanes * 4) =
+            make_float4(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
+    if (other == Shape::kParts - 1 && threadIdx.x == 0) turns.wait(block);
+    __syncthreads();
+    if (part == 0)
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        float more[4];
+        read_quad(room + i * kWarpLanes * 4, more);
+#pragma unroll
+        for (int x = 0; x < kColumns; ++x) sums[i][x] += more[x];
+      }
+    if (other < Shape::kParts - 1) __syncthreads();
+  }
+  if (Shape::kParts == 1) {
+    if (threadIdx.x == 0) turns.wait(block);
+    __syncthreads();
+  }
+  if (part != 0) return;
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    const int row = first_query + query + i * kRowLanes;
+    if (row >= d_q.count) continue;
+    auto* const to = reinterpret_cast<float*>(const_cast<char*>(d_q.row(row)));
+#pragma unroll
+    for (int x = 0; x < kColumns; ++x)
+      if (column + x * kColumnLanes < head_dim) atomicAdd(to + column + x * kColumnLanes, sums[i][x] * scale);
+  }
+}
 
 template <typename Shape>
 __device__ __forceinline__ void compute_key_tile(const GradientParams& params, const ForwardShape& shape,
@@ -227,10 +330,14 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
   const PairOfWarps<Shape> warps;
   const Dtype dtype = shape.dtype;
   const bool pair_works = warps.warp_row < tile.key_count;
-  // Queries before it see none of the pair's keys.
-  const int pair_position = shape.causal && params.key_positions == nullptr
-                                ? tile.key_position + warps.warp_row * params.key_step
-                                : tile.first_position;
+  // Queries before it see none of a pair's keys.
+  const auto position_of = [&](int pair) {
+    return shape.causal && params.key_positions == nullptr
+               ? tile.key_position + pair * Shape::kWarpRows * params.key_step
+               : tile.first_position;
+  };
+  const int pair_position = position_of(warps.pair);
+  Turns turns(params.turns + 1, tile.turn);
   const Dropout& dropout = params.dropout.dropout;
   float sums[Shape::kRowsPerLane][4 * Shape::kQuads];  // of dV in the first warp, of dK in the second
   clear<Shape>(sums);
@@ -242,9 +349,9 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
     const auto rows = [&](const void* tensor) {
       return query_rows(tensor, dtype, params, shape, run.batch, run.head, run.first, run.count);
     };
-    query_mover.fetch(rows(params.q), dtype, shape.head_dim, blocks.next);
-    d_o_mover.fetch(rows(params.d_o), dtype, shape.head_dim, blocks.next);
-    const int query = blocks.next + static_cast<int>(threadIdx.x);
+    query_mover.fetch(rows(params.q), dtype, shape.head_dim, blocks.first);
+    d_o_mover.fetch(rows(params.d_o), dtype, shape.head_dim, blocks.first);
+    const int query = blocks.first + static_cast<int>(threadIdx.x);
     held = {INFINITY, 0};
     if (threadIdx.x < Shape::kKeys && query < run.count)
       held = params.statistics[(static_cast<long long>(run.batch) * shape.sequence + run.first +
@@ -262,14 +369,17 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
     d_o_mover.deposit(dtype, warps.second_columns);
     if (threadIdx.x < Shape::kKeys)
       warps.lse2[threadIdx.x] = held.lse2, warps.delta[threadIdx.x] = held.delta;
-    const int first_query = blocks.run.first + blocks.next * params.query_step;
-    const DropoutStream stream =
-        params.dropout.stream(blocks.run.first, blocks.run.batch, shape.heads, blocks.run.head);
-    const int first_number = params.dropout.query_number(blocks.run.first, params.query_step) + blocks.next;
+    const QueryRun run = blocks.run;
+    const int first = blocks.first, turn_block = (tile.run_begin + blocks.number) * params.turn_blocks;
+    const int first_query = run.first + first * params.query_step;
+    const DropoutStream stream = params.dropout.stream(run.first, run.batch, shape.heads, run.head);
+    const int first_number = params.dropout.query_number(run.first, params.query_step) + first;
     __syncthreads();
+    if (Shape::kInTurn && threadIdx.x == 0) turns.pass_on();
     more = blocks.advance(Shape::kKeys);
     if (Shape::kPrefetches && more) fetch();
-    if (pair_works && first_query + (Shape::kKeys - 1) * params.query_step >= pair_position) {
+    const int last_query = first_query + (Shape::kKeys - 1) * params.query_step;
+    if (pair_works && last_query >= pair_position) {
       float s[Shape::kRowsPerLane][Shape::kKeysPerLane];
       warps.multiply_rows(s);
       if (!warps.second) {
@@ -291,6 +401,13 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
               if (position > first_query + (j * kColumnLanes + warps.column_lane) * params.query_step)
                 s[i][j] = 0;
           }
+        }
+        if (Shape::kInTurn && warps.warp_row + Shape::kWarpRows > tile.key_count) {  // dQ sums over the keys
+#pragma unroll
+          for (int i = 0; i < Shape::kRowsPerLane; ++i)
+#pragma unroll
+            for (int j = 0; j < Shape::kKeysPerLane; ++j)
+              if (warps.first_row + row_offset(i) >= tile.key_count) s[i][j] = 0;
         }
         if (drops(dropout)) {  // the second warp needs P of all pairs, the product of dV those kept
           visit_kept<Rows::keys, Shape>(
@@ -323,8 +440,19 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
           (warps.second ? warps.changes : warps.weights) + warps.row_lane * 4,
           (warps.second ? warps.first_columns : warps.second_columns) + warps.column_lane * 4, sums);
     }
+    if constexpr (Shape::kInTurn) {
+      __syncthreads();  // dS is there, and nobody reads P any more
+      const auto works = [&](int pair) {
+        return pair * Shape::kWarpRows < tile.key_count && last_query >= position_of(pair);
+      };
+      add_in_turn<Shape>(
+          warps, works,
+          query_rows(params.d_q, Dtype::fp32, params, shape, run.batch, run.head, run.first, run.count),
+          first, shape.head_dim, params.scale, turns, turn_block + first / Shape::kKeys);
+    }
     __syncthreads();  // nobody reads the columns any more
   }
+  if (Shape::kInTurn && threadIdx.x == 0) turns.pass_on();
   const Dtype stored = params.gradients_fp32 != 0 ? Dtype::fp32 : dtype;
   if (pair_works)
     write_gradients<Shape>(key_rows(warps.second ? params.d_k : params.d_v, stored, params, shape, tile),
@@ -350,6 +478,20 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
 #ifdef __CUDA_ARCH__
   if constexpr (Shape::kSharedBytes <= simt::most_shared_bytes(__CUDA_ARCH__))
     simt::compute_key_tile<Shape>(params, shape, params.key_tiles[blockIdx.x]);
+#endif
+}
+
+// All three gradients. Blocks take tiles as they begin: whoever waits for a turn waits for a block that runs.
+template <typename Shape>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
+    gradients_in_turn(const GradientParams params, const ForwardShape shape) {
+#ifdef __CUDA_ARCH__
+  if constexpr (simt::InTurn<Shape>::kSharedBytes + 4 <= simt::most_shared_bytes(__CUDA_ARCH__)) {
+    __shared__ int number;
+    if (threadIdx.x == 0) number = atomicAdd(params.turns, 1);
+    __syncthreads();
+    simt::compute_key_tile<simt::InTurn<Shape>>(params, shape, params.key_tiles[number]);
+  }
 #endif
 }
 

@@ -45,7 +45,7 @@ __device__ __forceinline__ void multiply_keys(const float* q, const float* k,
 #pragma unroll
     for (int step = 0; step < 8; ++step) {
       const int half = step / 4, e = step % 4;
-      read_rows(q + (d + step + 1) * Shape::kWarpRows, a[(step + 1) % 2]);
+      read_rows(q + (d + step + 1) * Shape::kRowPitch, a[(step + 1) % 2]);
 #pragma unroll
       for (int j = e * kKeysPerLane / 4; j < (e + 1) * kKeysPerLane / 4; ++j)
         read_quad(k + j * kColumnLanes * Shape::kRowStride + d + 4 * half + 4, b[1 - half][j]);

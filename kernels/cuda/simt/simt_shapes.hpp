@@ -20,6 +20,7 @@ struct TileShape {
   static constexpr int kBlocksPerSm = kBlocksPerSm_;
   static constexpr int kThreads = kWarps_ * kWarpLanes;
   static constexpr int kWarpRows = kRowLanes * kRowsPerLane;
+  static constexpr int kRowPitch = kWarpRows;  // floats, of a line of transposed rows
   static constexpr int kRows = kWarps_ * kWarpRows;
   static constexpr int kKeys = kColumnLanes * kKeysPerLane;     // of one block of keys
   static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);  // groups of 4 output columns of a lane
