@@ -1,5 +1,7 @@
 #include "kernels/index/tile_grid.hpp"
 
+#include <algorithm>
+
 #include "kernels/case/pattern.hpp"
 #include "kernels/traversals/traversal.hpp"
 
@@ -25,10 +27,12 @@ std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Traversal& trav
   const auto place = [&](std::int64_t x, std::int64_t y) {
     return grid.rows[static_cast<std::size_t>(y)].stream * columns + static_cast<std::size_t>(x);
   };
-  std::vector<double> known;  // pairs of each tile, if the traversal asks for them
+  // Pairs of each tile for one of its rows, if the traversal asks for them: a tile of few rows takes about as
+  // long as a full one.
+  std::vector<double> known;
   const auto cost = [&](std::int64_t x, std::int64_t y) {
     if (known.empty())
-      for (const IndexTile& tile : grid.tiles) known.push_back(pairs(tile));
+      for (const IndexTile& tile : grid.tiles) known.push_back(pairs(tile) / std::max(1, tile.query_count));
     return known[place(x, y)];
   };
   const std::vector<TileVisit> visits = traverse(traversal.name, traversal.param, grid.columns,

@@ -171,15 +171,18 @@ TEST(Index, TilesHoldTheKeysOfTheirQueries) {
   }
 }
 
-TEST(Index, LongestFirstStartsWithTheMostPairs) {
-  const Case work{
-      .sequence_length = 64, .pattern = {{64, 1}}, .heads = 1, .kv_heads = 1, .mask = Mask::causal};
-  KernelChoice choice;
-  choice.traversal = "longest_first";
-  const Index index = build_index(work, choice, 16);
-  ASSERT_EQ(index.branches[0].tiles.size(), 4u);
-  for (std::int32_t i = 0; i < 4; ++i)
-    EXPECT_EQ(index.branches[0].tiles[static_cast<std::size_t>(i)].query_row, 16 * (3 - i));
+// The last tile of 49 positions has one query, and takes about as long as a full one: it begins first too.
+TEST(Index, LongestFirstStartsWithTheMostKeysOfAQuery) {
+  for (const std::int64_t length : {64, 49}) {
+    const Case work{
+        .sequence_length = length, .pattern = {{length, 1}}, .heads = 1, .kv_heads = 1, .mask = Mask::causal};
+    KernelChoice choice;
+    choice.traversal = "longest_first";
+    const Index index = build_index(work, choice, 16);
+    ASSERT_EQ(index.branches[0].tiles.size(), 4u);
+    for (std::int32_t i = 0; i < 4; ++i)
+      EXPECT_EQ(index.branches[0].tiles[static_cast<std::size_t>(i)].query_row, 16 * (3 - i)) << length;
+  }
 }
 
 template <class Values>
