@@ -79,8 +79,8 @@ struct GradientParams {
 class GradientKernel {
  public:
   virtual ~GradientKernel() = default;
-  // Queries of a block whose sums tiles of keys add in turn; 0: it has no such launch. It needs dQ in fp32,
-  // of zeros or of what it adds to.
+  // Queries of a block whose sums tiles of keys add in turn; 0: it has no such launch. It needs dQ to hold
+  // zeros or what it adds to.
   virtual int turn_queries() const { return 0; }
   // Enqueues the launches: one if `params` has turns. Does not synchronise. Throws CudaError if one is
   // refused.

@@ -71,12 +71,16 @@ class GradientExecution final : public Execution {
     params.kv_rows = static_cast<std::int32_t>(index.kv_rows);
     params.scale = 1 / std::sqrt(static_cast<float>(work_.head_dim));
     params.q_slots = q_slots_.data();
-    const bool in_turn = kernel_->turn_queries() > 0 && (summed || work_.dtype == Dtype::fp32);
-    if (in_turn || branches_add(work_) || leaves_rows(work_)) {
+    const bool in_turn = kernel_->turn_queries() > 0;
+    const auto clear = [&](void* gradient, std::int64_t heads) {
       const std::size_t bytes = summed ? sizeof(float) : static_cast<std::size_t>(dtype_bytes(work_.dtype));
-      HILBENCH_CUDA(cudaMemsetAsync(params.d_q, 0, elements(work_, work_.heads) * bytes, nullptr));
-      HILBENCH_CUDA(cudaMemsetAsync(params.d_k, 0, elements(work_, work_.kv_heads) * bytes, nullptr));
-      HILBENCH_CUDA(cudaMemsetAsync(params.d_v, 0, elements(work_, work_.kv_heads) * bytes, nullptr));
+      HILBENCH_CUDA(cudaMemsetAsync(gradient, 0, elements(work_, heads) * bytes, nullptr));
+    };
+    const bool all = branches_add(work_) || leaves_rows(work_);
+    if (all || in_turn) clear(params.d_q, work_.heads);
+    if (all) {
+      clear(params.d_k, work_.kv_heads);
+      clear(params.d_v, work_.kv_heads);
     }
     for (std::size_t number = 0; number < branches_.size(); ++number) {
       branches_[number].describe(params);

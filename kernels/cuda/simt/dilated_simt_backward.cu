@@ -67,11 +67,11 @@ class DilatedSimtGradients : public GradientKernel {
 
 std::unique_ptr<GradientKernel> make_dilated_simt_gradients(const ForwardShape& shape) {
   const auto instance =
-      simt::visit_gradient_shape(shape.head_dim, GradientInstance(), [](auto sizes) -> GradientInstance {
+      simt::visit_gradient_shape(shape.head_dim, GradientInstance(), [&](auto sizes) -> GradientInstance {
         using Shape = decltype(sizes);
         GradientInstance made{query_gradients<Shape>, key_gradients<Shape>, Shape::kThreads,
                               Shape::kSharedBytes};
-        add_turns<Shape>(made);
+        if (shape.dtype == Dtype::fp32) add_turns<Shape>(made);
         return made;
       });
   if (instance.queries == nullptr)

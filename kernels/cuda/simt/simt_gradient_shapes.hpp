@@ -33,6 +33,8 @@ struct GradientShape {
   static constexpr bool kInTurn = false;
 };
 
+constexpr int kSumRows = 8, kSumColumns = 4;  // of dQ in a lane
+
 // A block of keys that adds to dQ besides. Transposed rows of K are read along the keys too: the pitch keeps
 // the lanes on different banks. A tile of dQ has 32 queries and 32 columns; warps with the same tile take
 // parts of the keys.
@@ -44,14 +46,16 @@ struct InTurn : Shape {
   static constexpr int kColumnTiles = Shape::kHeadDim / 32;
   static constexpr int kTiles = Shape::kKeys / 32 * kColumnTiles;
   static constexpr int kParts = 2 * Shape::kPairs / kTiles;
+  static constexpr int kShare = kSumRows / kParts;  // rows of a lane that each part adds
 };
-// Whether warps divide among the tiles, and parts of a tile find room where the weights of a pair were.
+// Whether warps divide among the tiles, and what parts leave to each other finds room where P was.
 template <typename Shape>
 constexpr bool has_turns() {
   if constexpr (Shape::kPrefetches && Shape::kKeys % 32 == 0) {
     using Turns = InTurn<Shape>;
     return 2 * Shape::kPairs % Turns::kTiles == 0 && Shape::kPairs % Turns::kParts == 0 &&
-           (Turns::kParts == 1 || (Turns::kTiles <= Shape::kPairs && Shape::kWeights >= 32 * 32));
+           kSumRows % Turns::kParts == 0 &&
+           Shape::kWeights >= 2 * (kSumRows - Turns::kShare) * kWarpLanes * kSumColumns;
   }
   return false;
 }

@@ -2,8 +2,8 @@
 // are storage only (docs/definitions.md, "Backward"; FlashAttention-2, arXiv 2307.08691, algorithm 2). Two
 // kernels, each of which computes S and dP anew: query_gradients() has a tile of queries in its rows and keys
 // in its columns, key_gradients() a tile of keys in its rows and, in its columns, the queries that see it. A
-// row is written by one block. Or one kernel, where gradients are stored in fp32: blocks of keys add their
-// part of dQ, in turn, so that the sums have one sequence.
+// row is written by one block. Or one kernel, in fp32: blocks of keys add their part of dQ, in turn, so that
+// the sums have one sequence.
 //
 // A block has pairs of warps. The two warps of a pair have the same rows: the first computes S and P, the
 // second dP and dS, at the same time. Then each computes a gradient of keys, or half the columns of dQ. So
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <climits>
+#include <cuda/atomic>
 
 #include "kernels/cuda/simt/simt_dropout.cuh"
 #include "kernels/cuda/simt/simt_gradient_load.cuh"
@@ -230,21 +231,24 @@ struct QueryBlocks {
 };
 
 // Where tiles of keys take turns to add to a block of dQ. A tile waits for those of its list before it, which
-// have begun before it.
+// have begun before it. One thread of a block calls these.
 class Turns {
  public:
+  using Count = ::cuda::atomic_ref<std::int32_t, ::cuda::thread_scope_device>;
   __device__ __forceinline__ Turns(std::int32_t* counts, int turn) : counts_(counts), turn_(turn) {}
-  // One thread of the block: until the tiles before this one have added.
-  __device__ __forceinline__ void wait(int block) {
+  // Looks early whether the turn has come, so that wait() need not.
+  __device__ __forceinline__ void begin(int block) {
     now_ = counts_ + block;
-    while (*static_cast<volatile std::int32_t*>(now_) != turn_) continue;
-    __threadfence();
+    come_ = Count(*now_).load(::cuda::memory_order_acquire) == turn_;
   }
-  // The same thread, once all threads of the block have added and met.
+  // Until the tiles before this one have added.
+  __device__ __forceinline__ void wait() {
+    while (!come_) come_ = Count(*now_).load(::cuda::memory_order_acquire) == turn_;
+  }
+  // Once all threads of the block have added and met.
   __device__ __forceinline__ void pass_on() {
     if (now_ == nullptr) return;
-    __threadfence();
-    *static_cast<volatile std::int32_t*>(now_) = turn_ + 1;
+    Count(*now_).store(turn_ + 1, ::cuda::memory_order_release);
     now_ = nullptr;
   }
 
@@ -252,7 +256,28 @@ class Turns {
   std::int32_t* counts_;
   std::int32_t* now_ = nullptr;
   int turn_;
+  bool come_ = false;
 };
+
+// dS of 32 queries, times 32 columns of the pair's rows of K.
+template <typename Shape>
+__device__ __forceinline__ void multiply_changes(const float* changes, const float* keys,
+                                                 float (&sums)[kSumRows][kSumColumns]) {
+#pragma unroll 2
+  for (int key = 0; key < Shape::kWarpRows; key += 4) {
+    float a[kSumRows][4], b[kSumColumns][4];
+#pragma unroll
+    for (int x = 0; x < kSumColumns; ++x) read_quad(keys + x * kColumnLanes * Shape::kRowPitch + key, b[x]);
+#pragma unroll
+    for (int i = 0; i < kSumRows; ++i) read_quad(changes + i * kRowLanes * Shape::kWeightStride + key, a[i]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+#pragma unroll
+      for (int i = 0; i < kSumRows; ++i)
+#pragma unroll
+        for (int x = 0; x < kSumColumns; ++x) sums[i][x] = fmaf(a[i][e], b[x][e], sums[i][x]);
+  }
+}
 
 // Adds the part of the block's keys to dQ: dS of its queries times all rows of K. `works(p)`: whether pair p
 // has computed dS. All threads call it when that is there; afterwards nobody reads the weights, dS or K.
@@ -260,66 +285,53 @@ template <typename Shape, class Works>
 __device__ __forceinline__ void add_in_turn(const PairOfWarps<Shape>& warps, const Works& works,
                                             const GradientRows& d_q, int first_query, int head_dim,
                                             float scale, Turns& turns, int block) {
-  constexpr int kRows = 8, kColumns = 4;
   const int warp = threadIdx.x / kWarpLanes, part = warp / Shape::kTiles, tile = warp % Shape::kTiles;
   const int query = tile / Shape::kColumnTiles * 32 + warps.row_lane;      // and every 4th
   const int column = tile % Shape::kColumnTiles * 32 + warps.column_lane;  // and every 8th
-  float sums[kRows][kColumns] = {};
+  float sums[kSumRows][kSumColumns] = {};
+  if (threadIdx.x == 0) turns.begin(block);
 #pragma unroll 1
   for (int pair = part * Shape::kPairs / Shape::kParts; pair < (part + 1) * Shape::kPairs / Shape::kParts;
        ++pair) {
     if (!works(pair)) continue;
-    const float* const changes =
-        warps.all_weights + (2 * pair + 1) * Shape::kWeights + query * Shape::kWeightStride;
-    const float* const keys =
-        warps.all_rows + pair * Shape::kHeadDim * Shape::kRowPitch + column * Shape::kRowPitch;
-#pragma unroll 2
-    for (int key = 0; key < Shape::kWarpRows; key += 4) {
-      float a[kRows][4], b[kColumns][4];
-#pragma unroll
-      for (int x = 0; x < kColumns; ++x) read_quad(keys + x * kColumnLanes * Shape::kRowPitch + key, b[x]);
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) read_quad(changes + i * kRowLanes * Shape::kWeightStride + key, a[i]);
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-#pragma unroll
-        for (int i = 0; i < kRows; ++i)
-#pragma unroll
-          for (int x = 0; x < kColumns; ++x) sums[i][x] = fmaf(a[i][e], b[x][e], sums[i][x]);
-    }
+    multiply_changes<Shape>(
+        warps.all_weights + (2 * pair + 1) * Shape::kWeights + query * Shape::kWeightStride,
+        warps.all_rows + (pair * Shape::kHeadDim + column) * Shape::kRowPitch, sums);
   }
-  // Parts meet where P was.
-  float* const room = warps.all_weights + 2 * tile * Shape::kWeights + warps.lane * 4;
-  for (int other = 1; other < Shape::kParts; ++other) {
-    if (part == other)
+  // Each part adds its share of the rows. The others have left theirs where P was, where two warps share the
+  // room of a pair.
+  constexpr int kShare = Shape::kShare;
+  const auto place = [&](int giver, int row) {
+    const int number = giver * Shape::kTiles + tile, taker = row / kShare;
+    const int line =
+        number % 2 * (kSumRows - kShare) + (taker > giver ? taker - 1 : taker) * kShare + row % kShare;
+    return warps.all_weights + number / 2 * (2 * Shape::kWeights) + (line * kWarpLanes + warps.lane) * 4;
+  };
+  if constexpr (Shape::kParts > 1) {
 #pragma unroll
-      for (int i = 0; i < kRows; ++i)
-        *reinterpret_cast<float4*>(room + i * kWarpLanes * 4) =
+    for (int i = 0; i < kSumRows; ++i)
+      if (i / kShare != part)
+        *reinterpret_cast<float4*>(place(part, i)) =
             make_float4(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
-    if (other == Shape::kParts - 1 && threadIdx.x == 0) turns.wait(block);
-    __syncthreads();
-    if (part == 0)
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        float more[4];
-        read_quad(room + i * kWarpLanes * 4, more);
-#pragma unroll
-        for (int x = 0; x < kColumns; ++x) sums[i][x] += more[x];
-      }
-    if (other < Shape::kParts - 1) __syncthreads();
   }
-  if (Shape::kParts == 1) {
-    if (threadIdx.x == 0) turns.wait(block);
-    __syncthreads();
-  }
-  if (part != 0) return;
+  if (threadIdx.x == 0) turns.wait();
+  __syncthreads();
 #pragma unroll
-  for (int i = 0; i < kRows; ++i) {
+  for (int i = 0; i < kSumRows; ++i) {
+    if (i / kShare != part) continue;
+#pragma unroll
+    for (int giver = 0; giver < Shape::kParts; ++giver) {
+      if (giver == part) continue;
+      float more[4];
+      read_quad(place(giver, i), more);
+#pragma unroll
+      for (int x = 0; x < kSumColumns; ++x) sums[i][x] += more[x];
+    }
     const int row = first_query + query + i * kRowLanes;
     if (row >= d_q.count) continue;
     auto* const to = reinterpret_cast<float*>(const_cast<char*>(d_q.row(row)));
 #pragma unroll
-    for (int x = 0; x < kColumns; ++x)
+    for (int x = 0; x < kSumColumns; ++x)
       if (column + x * kColumnLanes < head_dim) atomicAdd(to + column + x * kColumnLanes, sums[i][x] * scale);
   }
 }
@@ -328,7 +340,7 @@ template <typename Shape>
 __device__ __forceinline__ void compute_key_tile(const GradientParams& params, const ForwardShape& shape,
                                                  const KeyTile& tile) {
   const PairOfWarps<Shape> warps;
-  const Dtype dtype = shape.dtype;
+  const Dtype dtype = Shape::kInTurn ? Dtype::fp32 : shape.dtype;
   const bool pair_works = warps.warp_row < tile.key_count;
   // Queries before it see none of a pair's keys.
   const auto position_of = [&](int pair) {
