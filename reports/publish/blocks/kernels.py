@@ -1,4 +1,6 @@
-"""A block about rivals whose GPUs were profiled."""
+"""Blocks about rivals: those whose GPUs were profiled, and those whose authors publish times."""
+
+import re
 
 from cells import markdown, work
 from published import value_of
@@ -12,3 +14,19 @@ def block_busy(folder, sweep):
             for r in folder.records(sweep) if (busy := value_of(r, "gpu_busy_ns"))]
     return markdown(["case (segment/dilation)", "rival", "ms", "its busiest GPU works, ms", "works / time",
                      "works / time of `dilated/linear`"], rows)
+
+
+def block_elsewhere(folder, sweep, variants, *published):
+    """Times that others publish, each as CASE=MILLISECONDS, beside the fastest of `variants`. Both are regular
+    expressions; that of a case fits one alone."""
+    timed = [record for record in folder.records(sweep) if record["time_ns"] and re.search(variants, record["variant"])]
+    rows = []
+    for expression, elsewhere in (entry.rsplit("=", 1) for entry in published):
+        records = [record for record in timed if re.search(expression, record["case"])]
+        (case,) = {record["case"] for record in records}
+        fastest = min(records, key=lambda record: record["time_ns"]["median"])
+        time = fastest["time_ns"]
+        ratio, high, low = (float(elsewhere) * 1e6 / ns for ns in (time["median"], *time["ci"]))
+        rows.append([work(case), elsewhere, fastest["variant"], f"{time['median'] / 1e6:.4g}",
+                     f"{ratio:.3g} [{low:.3g}, {high:.3g}]"])
+    return markdown(["case", "published elsewhere, ms", "fastest here", "ms", "published / here"], rows)
