@@ -119,7 +119,8 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"grouped", "grouped.G: G tiles of each head in turn, then the next G (8 unless given)", true}, grouped},
     {{"hilbert", "Hilbert curve over the grid of tiles and heads", false}, hilbert},
     {{"morton", "Z-order over the grid of tiles and heads", false}, morton},
-    {{"longest_first", "tiles with the most keys a query first, for causal masks; .G: G heads at a time", true},
+    {{"longest_first", "tiles with the most keys a query first, for causal masks; .G: G heads at a time",
+      true},
      longest_first},
 });
 
