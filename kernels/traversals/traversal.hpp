@@ -24,9 +24,9 @@ struct TileVisit {
   bool keys_backwards = false;
 };
 
-// Every tile of a `columns` x `rows` grid exactly once. `cost(x, y)`: how long the tile takes, in any unit; only
-// longest_first calls it. Throws UsageError if the name is unknown or `auto` (fastest.hpp), `param` is not allowed or out
-// of range, or the grid has more than 2^31 tiles.
+// Every tile of a `columns` x `rows` grid exactly once. `cost(x, y)`: how long the tile takes, in any unit;
+// only longest_first calls it. Throws UsageError if the name is unknown or `auto` (fastest.hpp), `param` is
+// not allowed or out of range, or the grid has more than 2^31 tiles.
 std::vector<TileVisit> traverse(std::string_view name, std::optional<std::int64_t> param,
                                 std::int64_t columns, std::int64_t rows,
                                 const std::function<double(std::int64_t, std::int64_t)>& cost);
