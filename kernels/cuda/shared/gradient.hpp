@@ -38,7 +38,7 @@ struct alignas(16) KeyTile {
   std::int32_t run_begin = 0;  // of `runs`
   std::int32_t run_count = 0;
   std::int32_t key_number = 0;  // of key 0 in its list
-  std::int32_t turn = 0;        // how many tiles of its list come before it: those of earlier positions
+  std::int32_t turn = 0;        // how many tiles of its list come before it, by first_position
 };
 
 // Tensors lie as in Operands. Gradients of q, k and v lie like q, k and v.
@@ -66,8 +66,8 @@ struct GradientParams {
   const QueryRun* runs = nullptr;
   std::int32_t tile_count = 0;
   std::int32_t key_tile_count = 0;
-  // Null, or zeros: how many tiles of keys have begun, then of each block of turn_queries queries of a run
-  // how many have added to dQ. A run has turn_blocks such counts.
+  // Null: two launches. Else counts, zero before the launch: how many tiles of keys have begun; then, of each
+  // block of turn_queries queries of a run, how many have added to dQ. A run has turn_blocks of these.
   std::int32_t* turns = nullptr;
   std::int32_t turn_blocks = 0;
   BranchDropout dropout;  // as in ForwardParams

@@ -1,5 +1,6 @@
 #include "kernels/cuda/shared/gradient_execution.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>

@@ -36,7 +36,6 @@ KeyTileLists key_tile_lists(const Case& work, const BranchIndex& branch, std::in
   for (const IndexTile& tile : branch.tiles)  // an empty list begins where the next one does
     if (tile.key_count > 0) readers[{tile.key_begin, tile.batch, tile.kv_head}].push_back(&tile);
   KeyTileLists made;
-  std::vector<std::int64_t> pairs;
   for (const auto& [list, tiles] : readers) {
     const auto& [begin, batch, kv_head] = list;
     const std::int64_t end = *std::ranges::upper_bound(branch.begin, begin);
@@ -61,7 +60,7 @@ KeyTileLists key_tile_lists(const Case& work, const BranchIndex& branch, std::in
       }
       made.tiles.push_back(tile);
     }
-    // A block of queries is seen by the first tiles of this sequence, and by none behind them.
+    // A block of queries sees keys of the first tiles of this sequence alone.
     const auto of_list = std::span(made.tiles).subspan(first_tile);
     std::ranges::stable_sort(of_list, {}, &KeyTile::first_position);
     for (std::size_t i = 0; i < of_list.size(); ++i) of_list[i].turn = static_cast<std::int32_t>(i);

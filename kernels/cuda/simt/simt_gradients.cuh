@@ -2,8 +2,8 @@
 // are storage only (docs/definitions.md, "Backward"; FlashAttention-2, arXiv 2307.08691, algorithm 2). Two
 // kernels, each of which computes S and dP anew: query_gradients() has a tile of queries in its rows and keys
 // in its columns, key_gradients() a tile of keys in its rows and, in its columns, the queries that see it. A
-// row is written by one block. Or one kernel, in fp32: blocks of keys add their part of dQ, in turn, so that
-// the sums have one sequence.
+// row is written by one block. Or one kernel, in fp32 where shapes have turns (simt_gradient_shapes.hpp):
+// blocks of keys add their part of dQ, in turn, so that the sums have one sequence.
 //
 // A block has pairs of warps. The two warps of a pair have the same rows: the first computes S and P, the
 // second dP and dS, at the same time. Then each computes a gradient of keys, or half the columns of dQ. So
@@ -14,74 +14,14 @@
 #pragma once
 
 #include <climits>
-#include <cuda/atomic>
 
 #include "kernels/cuda/simt/simt_dropout.cuh"
 #include "kernels/cuda/simt/simt_gradient_load.cuh"
-#include "kernels/cuda/simt/simt_gradient_shapes.hpp"
-#include "kernels/cuda/simt/simt_products.cuh"
+#include "kernels/cuda/simt/simt_gradient_turns.cuh"
+#include "kernels/cuda/simt/simt_gradient_warps.cuh"
 
 namespace hilbench::cuda {
 namespace simt {
-
-// The arrays of a block, and what a warp uses of them.
-template <typename Shape>
-struct PairOfWarps {
-  int lane, row_lane, column_lane;
-  int pair;
-  bool second;            // of the pair's warps
-  int warp_row;           // first row of the pair
-  int first_row;          // of the lane
-  float* all_rows;        // of K, transposed, pair by pair
-  float* rows;            // of this warp's tensor, transposed
-  float* first_columns;   // [kKeys][kRowStride]: K or Q
-  float* second_columns;  // V or dO
-  float* all_weights;     // P and dS of each pair
-  float* weights;         // of the pair: P, transposed
-  float* changes;         // of the pair: dS, transposed
-  float* lse2;            // [kKeys], of queries in columns
-  float* delta;
-
-  __device__ __forceinline__ PairOfWarps() {
-    extern __shared__ float4 shared[];
-    lane = threadIdx.x % kWarpLanes;
-    row_lane = row_lane_of(lane), column_lane = column_lane_of(lane);
-    const int warp = threadIdx.x / kWarpLanes;
-    pair = warp / 2, second = warp % 2 != 0;
-    warp_row = pair * Shape::kWarpRows;
-    first_row = warp_row + row_lane * 4;
-    float* at = reinterpret_cast<float*>(shared);
-    constexpr int kPairRows = Shape::kHeadDim * Shape::kRowPitch;
-    all_rows = at;
-    rows = at + ((second ? Shape::kPairs : 0) + pair) * kPairRows;
-    at += 2 * Shape::kPairs * kPairRows;
-    first_columns = at, at += Shape::kKeys * Shape::kRowStride;
-    second_columns = at, at += Shape::kKeys * Shape::kRowStride;
-    all_weights = at;
-    weights = at + 2 * pair * Shape::kWeights, changes = weights + Shape::kWeights;
-    at += 2 * Shape::kPairs * Shape::kWeights;
-    lse2 = at, delta = at + Shape::kKeys;
-  }
-
-  // Both warps of the pair have come here, and see what the other has written.
-  __device__ __forceinline__ void meet() const {
-    asm volatile("bar.sync %0, 64;" ::"r"(pair + 1) : "memory");
-  }
-  // S in the first warp, dP in the second.
-  __device__ __forceinline__ void multiply_rows(float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) const {
-    multiply_keys<Shape>(rows + row_lane * 4,
-                         (second ? second_columns : first_columns) + column_lane * Shape::kRowStride, s);
-  }
-  template <class Float>
-  __device__ __forceinline__ Float* own(Float* transposed) const {
-    return transposed + column_lane * Shape::kWeightStride + row_lane * 4;
-  }
-  // P of the lane's rows and its column j, from where the first warp has left it.
-  __device__ __forceinline__ void read_weights(const float* given, int j,
-                                               float (&p)[Shape::kRowsPerLane]) const {
-    read_rows(own(given) + j * kColumnLanes * Shape::kWeightStride, p);
-  }
-};
 
 template <typename Shape>
 __device__ __forceinline__ void clear(float (&sums)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
@@ -208,13 +148,14 @@ __device__ __forceinline__ void compute_query_tile(const GradientParams& params,
 }
 
 // The blocks of queries of a tile's runs, the last of a run first: under a causal mask all tiles of a list
-// begin there.
+// begin there. Blocks begin at multiples of their queries, where patches of dropout begin too.
 struct QueryBlocks {
   const QueryRun* runs;
   int count, step, first_position;
   int number = -1;  // of the run
   QueryRun run;
-  int first = 0, least = 0;  // queries of the run at which this block begins, and the last of this tile
+  int first = 0;  // the query of the run at which this block begins
+  int least = 0;  // that at which the last block of the run begins that this tile visits
 
   // Goes to the next block of `queries`; false after the last.
   __device__ __forceinline__ bool advance(int queries) {
@@ -230,112 +171,6 @@ struct QueryBlocks {
   }
 };
 
-// Where tiles of keys take turns to add to a block of dQ. A tile waits for those of its list before it, which
-// have begun before it. One thread of a block calls these.
-class Turns {
- public:
-  using Count = ::cuda::atomic_ref<std::int32_t, ::cuda::thread_scope_device>;
-  __device__ __forceinline__ Turns(std::int32_t* counts, int turn) : counts_(counts), turn_(turn) {}
-  // Looks early whether the turn has come, so that wait() need not.
-  __device__ __forceinline__ void begin(int block) {
-    now_ = counts_ + block;
-    come_ = Count(*now_).load(::cuda::memory_order_acquire) == turn_;
-  }
-  // Until the tiles before this one have added.
-  __device__ __forceinline__ void wait() {
-    while (!come_) come_ = Count(*now_).load(::cuda::memory_order_acquire) == turn_;
-  }
-  // Once all threads of the block have added and met.
-  __device__ __forceinline__ void pass_on() {
-    if (now_ == nullptr) return;
-    Count(*now_).store(turn_ + 1, ::cuda::memory_order_release);
-    now_ = nullptr;
-  }
-
- private:
-  std::int32_t* counts_;
-  std::int32_t* now_ = nullptr;
-  int turn_;
-  bool come_ = false;
-};
-
-// dS of 32 queries, times 32 columns of the pair's rows of K.
-template <typename Shape>
-__device__ __forceinline__ void multiply_changes(const float* changes, const float* keys,
-                                                 float (&sums)[kSumRows][kSumColumns]) {
-#pragma unroll 2
-  for (int key = 0; key < Shape::kWarpRows; key += 4) {
-    float a[kSumRows][4], b[kSumColumns][4];
-#pragma unroll
-    for (int x = 0; x < kSumColumns; ++x) read_quad(keys + x * kColumnLanes * Shape::kRowPitch + key, b[x]);
-#pragma unroll
-    for (int i = 0; i < kSumRows; ++i) read_quad(changes + i * kRowLanes * Shape::kWeightStride + key, a[i]);
-#pragma unroll
-    for (int e = 0; e < 4; ++e)
-#pragma unroll
-      for (int i = 0; i < kSumRows; ++i)
-#pragma unroll
-        for (int x = 0; x < kSumColumns; ++x) sums[i][x] = fmaf(a[i][e], b[x][e], sums[i][x]);
-  }
-}
-
-// Adds the part of the block's keys to dQ: dS of its queries times all rows of K. `works(p)`: whether pair p
-// has computed dS. All threads call it when that is there; afterwards nobody reads the weights, dS or K.
-template <typename Shape, class Works>
-__device__ __forceinline__ void add_in_turn(const PairOfWarps<Shape>& warps, const Works& works,
-                                            const GradientRows& d_q, int first_query, int head_dim,
-                                            float scale, Turns& turns, int block) {
-  const int warp = threadIdx.x / kWarpLanes, part = warp / Shape::kTiles, tile = warp % Shape::kTiles;
-  const int query = tile / Shape::kColumnTiles * 32 + warps.row_lane;      // and every 4th
-  const int column = tile % Shape::kColumnTiles * 32 + warps.column_lane;  // and every 8th
-  float sums[kSumRows][kSumColumns] = {};
-  if (threadIdx.x == 0) turns.begin(block);
-#pragma unroll 1
-  for (int pair = part * Shape::kPairs / Shape::kParts; pair < (part + 1) * Shape::kPairs / Shape::kParts;
-       ++pair) {
-    if (!works(pair)) continue;
-    multiply_changes<Shape>(
-        warps.all_weights + (2 * pair + 1) * Shape::kWeights + query * Shape::kWeightStride,
-        warps.all_rows + (pair * Shape::kHeadDim + column) * Shape::kRowPitch, sums);
-  }
-  // Each part adds its share of the rows. The others have left theirs where P was, where two warps share the
-  // room of a pair.
-  constexpr int kShare = Shape::kShare;
-  const auto place = [&](int giver, int row) {
-    const int number = giver * Shape::kTiles + tile, taker = row / kShare;
-    const int line =
-        number % 2 * (kSumRows - kShare) + (taker > giver ? taker - 1 : taker) * kShare + row % kShare;
-    return warps.all_weights + number / 2 * (2 * Shape::kWeights) + (line * kWarpLanes + warps.lane) * 4;
-  };
-  if constexpr (Shape::kParts > 1) {
-#pragma unroll
-    for (int i = 0; i < kSumRows; ++i)
-      if (i / kShare != part)
-        *reinterpret_cast<float4*>(place(part, i)) =
-            make_float4(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
-  }
-  if (threadIdx.x == 0) turns.wait();
-  __syncthreads();
-#pragma unroll
-  for (int i = 0; i < kSumRows; ++i) {
-    if (i / kShare != part) continue;
-#pragma unroll
-    for (int giver = 0; giver < Shape::kParts; ++giver) {
-      if (giver == part) continue;
-      float more[4];
-      read_quad(place(giver, i), more);
-#pragma unroll
-      for (int x = 0; x < kSumColumns; ++x) sums[i][x] += more[x];
-    }
-    const int row = first_query + query + i * kRowLanes;
-    if (row >= d_q.count) continue;
-    auto* const to = reinterpret_cast<float*>(const_cast<char*>(d_q.row(row)));
-#pragma unroll
-    for (int x = 0; x < kSumColumns; ++x)
-      if (column + x * kColumnLanes < head_dim) atomicAdd(to + column + x * kColumnLanes, sums[i][x] * scale);
-  }
-}
-
 template <typename Shape>
 __device__ __forceinline__ void compute_key_tile(const GradientParams& params, const ForwardShape& shape,
                                                  const KeyTile& tile) {
@@ -349,7 +184,8 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
                : tile.first_position;
   };
   const int pair_position = position_of(warps.pair);
-  Turns turns(params.turns + 1, tile.turn);
+  static_assert(Shape::kKeys % 16 == 0, "patches of dropout");
+  Turns turns(Shape::kInTurn ? params.turns + 1 : nullptr, tile.turn);
   const Dropout& dropout = params.dropout.dropout;
   float sums[Shape::kRowsPerLane][4 * Shape::kQuads];  // of dV in the first warp, of dK in the second
   clear<Shape>(sums);
@@ -462,7 +298,7 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
           query_rows(params.d_q, Dtype::fp32, params, shape, run.batch, run.head, run.first, run.count),
           first, shape.head_dim, params.scale, turns, turn_block + first / Shape::kKeys);
     }
-    __syncthreads();  // nobody reads the columns any more
+    __syncthreads();  // nobody reads the columns, or shares of dQ, any more, and all have added
   }
   if (Shape::kInTurn && threadIdx.x == 0) turns.pass_on();
   const Dtype stored = params.gradients_fp32 != 0 ? Dtype::fp32 : dtype;
