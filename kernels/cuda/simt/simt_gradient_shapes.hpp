@@ -25,11 +25,14 @@ struct GradientShape {
   static constexpr int kWeightStride = kWarpRows + 8;
   static constexpr int kWeights =
       (kKeys + 1) * kWeightStride;  // of a pair; the last line is read, never used
+  // Floats of the statistics of the columns. The line behind the columns is read ahead, never used: it must
+  // not be one that another pair writes at that time, such as P.
+  static constexpr int kStatistics = 2 * kKeys > kHeadDim ? 2 * kKeys : kHeadDim;
   // Whether registers hold the next columns during the products. Sums of longer rows leave none.
   static constexpr bool kPrefetches = kHeadDim <= 128;
   // Two tensors of rows, two of columns, P and dS of each pair, and the statistics of the columns.
   static constexpr int kSharedBytes =
-      (2 * kRows * kHeadDim + 2 * kKeys * kRowStride + 2 * kPairs * kWeights + 2 * kKeys) * 4;
+      (2 * kRows * kHeadDim + 2 * kKeys * kRowStride + 2 * kPairs * kWeights + kStatistics) * 4;
   static constexpr bool kInTurn = false;
 };
 

@@ -18,11 +18,11 @@ struct PairOfWarps {
   float* rows;            // of this warp's tensor, transposed
   float* first_columns;   // [kKeys][kRowStride]: K or Q
   float* second_columns;  // V or dO
-  float* all_weights;     // P and dS of each pair
-  float* weights;         // of the pair: P, transposed
-  float* changes;         // of the pair: dS, transposed
   float* lse2;            // [kKeys], of queries in columns
   float* delta;
+  float* all_weights;  // P and dS of each pair
+  float* weights;      // of the pair: P, transposed
+  float* changes;      // of the pair: dS, transposed
 
   __device__ __forceinline__ PairOfWarps() {
     extern __shared__ float4 shared[];
@@ -39,13 +39,13 @@ struct PairOfWarps {
     at += 2 * Shape::kPairs * kPairRows;
     first_columns = at, at += Shape::kKeys * Shape::kRowStride;
     second_columns = at, at += Shape::kKeys * Shape::kRowStride;
+    lse2 = at, delta = at + Shape::kKeys, at += Shape::kStatistics;
     all_weights = at;
     weights = at + 2 * pair * Shape::kWeights, changes = weights + Shape::kWeights;
-    at += 2 * Shape::kPairs * Shape::kWeights;
-    lse2 = at, delta = at + Shape::kKeys;
   }
 
-  // Both warps of the pair have come here, and see what the other has written.
+  // Both warps of the pair have come here, and see what the other has written. Pairs without work come too,
+  // or compute-sanitizer's racecheck reports races across later barriers.
   __device__ __forceinline__ void meet() const {
     asm volatile("bar.sync %0, 64;" ::"r"(pair + 1) : "memory");
   }

@@ -137,6 +137,8 @@ __device__ __forceinline__ void compute_query_tile(const GradientParams& params,
       multiply_values<Half>(
           warps.changes + warps.row_lane * 4,
           warps.first_columns + warps.column_lane * 4 + (warps.second ? Shape::kHeadDim / 2 : 0), sums);
+    } else {
+      warps.meet(), warps.meet();
     }
     __syncthreads();  // nobody reads the columns any more
   }
@@ -287,6 +289,8 @@ __device__ __forceinline__ void compute_key_tile(const GradientParams& params, c
       multiply_values<Shape>(
           (warps.second ? warps.changes : warps.weights) + warps.row_lane * 4,
           (warps.second ? warps.first_columns : warps.second_columns) + warps.column_lane * 4, sums);
+    } else {
+      warps.meet();
     }
     if constexpr (Shape::kInTurn) {
       __syncthreads();  // dS is there, and nobody reads P any more
