@@ -12,7 +12,7 @@ import sys
 SKIPPED = 77
 # Compilations of a first build by ./quickstart.sh and by ./test.sh, with some room. Who raises a number says why in the
 # commit: a new room is a reason, a header that keeps a source out of its folder's unit is none.
-MOST = {"program": 123, "program and tests": 217}
+MOST = {"program": 123, "program and tests": 216}
 
 
 def compilations(text):
