@@ -89,9 +89,11 @@ void check_schema(const std::vector<Record>& records, CheckLines& lines) {
                                 some_of(old, records.size())));
 }
 
-// Ids are made of the parameters, by which the tables and the model go.
+// Ids are made of the parameters, by which the tables and the model go. An option that a case lacks stands in
+// the id of the skipped variant alone.
 void check_names(const std::vector<Record>& records, CheckLines& lines) {
   const Chosen other = chosen(records, [](const Record& record) {
+    if (record.status == Status::skipped) return false;
     std::string variant = variant_id(record.variant);
     if (record.twin) variant += kTwinSuffix;
     return record.case_id != case_id(record.work) || record.variant_id != variant;

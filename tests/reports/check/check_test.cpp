@@ -218,6 +218,8 @@ TEST(Check, NamesAreThoseOfTheParameters) {
   input = results();
   input.records[1].variant_id = "x";
   expect_only(input, "names: ", "n64-w64-r1-h1-d64-fp32-p1-cpu x, which are those of");
+  input.records[1].status = Status::skipped;
+  EXPECT_TRUE(texts(input, CheckKind::not_ok).empty()) << text_of(input);
 }
 
 TEST(Check, NotesProcessesOfOneRound) {
