@@ -64,8 +64,12 @@ void explain_reads(const Record& record, const Sectors& sectors, Deviations& dev
   if (read == nullptr || merged == nullptr || dram == nullptr || !hits) return;
   const std::size_t counts = read->counts.size();
   if (counts == 0 || merged->counts.size() != counts || dram->counts.size() != counts) return;
-  const auto asked = static_cast<double>(sectors.read());
-  const double by_tma = static_cast<double>(sectors[MemoryPath::tma].sectors) / asked;
+  // Of what TMA is asked for, the L2 is not asked for what is past the end of a row.
+  const auto boxes = static_cast<double>(sectors[MemoryPath::tma].sectors);
+  const auto columns = static_cast<double>(record.work.head_dim);
+  const double from_l2 = boxes * columns / (64 * std::ceil(columns / 64));
+  const double asked = static_cast<double>(sectors.read()) - boxes + from_l2;
+  const double by_tma = from_l2 / asked;
   for (std::size_t i = 0; i < counts; ++i) {
     const double expected = asked - *hits - merged->counts[i] + kReadAgain * by_tma * dram->counts[i];
     deviations.add(std::abs(read->counts[i] / expected - 1), record);

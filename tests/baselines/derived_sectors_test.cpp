@@ -53,17 +53,17 @@ TEST(DerivedSectors, GatheredRowsAreCopiedAndTheirSlotsRead) {
   EXPECT_EQ(sectors[MemoryPath::tables].sectors, 6 + 2 * 2 * 128 * 4 / 32);
 }
 
-// A row of 48 elements is 96 bytes, 3 sectors, of 96 elements 6. Both are read whole and nothing beside them:
-// the second box of 96 has 32 columns of zeros. 256 positions are two tiles, of 192 and 64 queries at 48.
-TEST(DerivedSectors, WgmmaReadsNoPadding) {
+// A row of 48 elements is 96 bytes, 3 sectors, of 96 elements 6. Boxes count as if all their 64 columns were
+// there, 4 sectors a row. 256 positions are two tiles, of 192 and 64 queries at 48.
+TEST(DerivedSectors, WgmmaBoxesCountWhole) {
   Case work = dense_case(256, Dtype::bf16);
   work.head_dim = 96;
   const Sectors wide = sectors_on("h100", work, "dilated_wgmma");
-  EXPECT_EQ(wide[MemoryPath::tma], (Asked{2 * 2 * (2 + 4), 2 * (128 + 2 * 2 * 128) * 6}));
+  EXPECT_EQ(wide[MemoryPath::tma], (Asked{2 * 2 * (2 + 4), 2 * (128 + 2 * 2 * 128) * 8}));
   EXPECT_EQ(wide.tma_stores, (Asked{2 * 256 / 16, 256 * 6}));
   work.head_dim = 48;
   const Sectors narrow = sectors_on("h100", work, "dilated_wgmma");
-  EXPECT_EQ(narrow[MemoryPath::tma], (Asked{4 + 2 * 4, (256 + 2 * 2 * 2 * 128) * 3}));
+  EXPECT_EQ(narrow[MemoryPath::tma], (Asked{4 + 2 * 4, (256 + 2 * 2 * 2 * 128) * 4}));
   EXPECT_EQ(narrow.tma_stores, (Asked{256 / 16, 256 * 3}));
   work.head_dim = 72;
   EXPECT_EQ(why_no_sectors(work, variant_named(ImplementationKind::kernel, "dilated_wgmma"),

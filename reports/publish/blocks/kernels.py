@@ -1,4 +1,5 @@
-"""Blocks about rivals: those whose GPUs were profiled, and those whose authors publish times."""
+"""Blocks about kernels beside others: rivals whose GPUs were profiled or whose authors publish times, and windows
+beside dense attention."""
 
 import re
 
@@ -30,3 +31,19 @@ def block_elsewhere(folder, sweep, variants, *published):
         rows.append([work(case), elsewhere, fastest["variant"], f"{time['median'] / 1e6:.4g}",
                      f"{ratio:.3g} [{low:.3g}, {high:.3g}]"])
     return markdown(["case", "published elsewhere, ms", "fastest here", "ms", "published / here"], rows)
+
+
+def block_computed_rate(folder, sweep):
+    """The rate of windows on the pairs that their tiles compute, beside that of dense attention of the same head_dim."""
+    records = [record for record in folder.records(sweep) if record["tflops"] and not record["twin"]]
+    dense = {record["params"]["head_dim"]: record for record in records
+             if record["kind"] == "kernel" and not record["params"]["window"]}
+    rows = []
+    for record in records:
+        beside = dense.get(record["params"]["head_dim"])
+        if not record["pairs"] or not beside:
+            continue
+        rate = record["tflops"] * record["pairs"]["ratio"]
+        rows.append([work(record["case"]), record["variant"], f"{record['pairs']['ratio']:.2f}", f"{record['tflops']:.0f}",
+                     f"{rate:.0f}", f"{beside['tflops']:.0f}", f"{rate / beside['tflops']:.2f}"])
+    return markdown(["case", "variant", "computed / needed", "TFLOP/s", "on computed pairs", "dense", "/ dense"], rows)
